@@ -1,5 +1,5 @@
 import { checkIcon, iconLimits } from './app-icon.ts'
-import { type ArchivedPlace, readArchivedFile } from './archive.ts'
+import { type ArchivedPlace, type OpenedArchive, readArchivedFile } from './archive.ts'
 import { type ManifestContent, type ParsedManifest, parseManifest } from './manifest.ts'
 import { manifestLimitBytes } from './version.ts'
 
@@ -13,14 +13,14 @@ export type ReadPackage =
   | { readonly kind: 'refused'; readonly sentence: string }
 
 /** Reads a package: for the API, the console and the command line, so that all of them make the same version of one file. */
-export const readPackage = (file: Uint8Array): ReadPackage => {
-  const found = readArchivedFile(file, 'app.json', manifestLimitBytes)
+export const readPackage = (archive: OpenedArchive): ReadPackage => {
+  const found = readArchivedFile(archive, 'app.json', manifestLimitBytes)
   if (found.kind === 'missing') return { kind: 'no manifest' }
   if (found.kind !== 'file') return found
   const text = textOf(found.bytes)
   return text === null
     ? { kind: 'refused', sentence: 'The file app.json is not UTF-8.' }
-    : parseManifest(text, (content) => iconFault(file, content))
+    : parseManifest(text, (content) => iconFault(archive, content))
 }
 
 type ReadIcon =
@@ -30,9 +30,9 @@ type ReadIcon =
   | { readonly kind: 'refused'; readonly sentence: string }
 
 /** The icon that a manifest without faults names, from the package beside it (null: there is no file). */
-export const readIcon = (file: Uint8Array | null, { icon }: ManifestContent): ReadIcon => {
+export const readIcon = (archive: OpenedArchive | null, { icon }: ManifestContent): ReadIcon => {
   if (typeof icon !== 'string') return { kind: 'none' }
-  const found = file === null ? ({ kind: 'no archive' } as const) : readArchivedFile(file, icon, iconLimits.bytes)
+  const found = archive === null ? ({ kind: 'no archive' } as const) : readArchivedFile(archive, icon, iconLimits.bytes)
   switch (found.kind) {
     case 'file': {
       const checked = checkIcon(found.bytes)
@@ -47,8 +47,8 @@ export const readIcon = (file: Uint8Array | null, { icon }: ManifestContent): Re
   }
 }
 
-const iconFault = (file: Uint8Array, content: ManifestContent) => {
-  const read = readIcon(file, content)
+const iconFault = (archive: OpenedArchive, content: ManifestContent) => {
+  const read = readIcon(archive, content)
   return read.kind === 'refused' ? { field: 'icon', sentence: read.sentence } : null
 }
 

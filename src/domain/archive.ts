@@ -1,6 +1,5 @@
 import { crc32, inflateRawSync } from 'node:zlib'
 import { type PathFault, pathFaults } from './archive-path.ts'
-import { atOnce } from './awaitable.ts'
 import { isSecretName } from './secret-name.ts'
 import { visibleText } from './text.ts'
 
@@ -25,23 +24,39 @@ const unpackedLimitBytes = 512 * 1024 * 1024
 const mostEntries = 10_000
 const longestDirectoryBytes = 2 * 1024 * 1024
 
+/** What somebody sent, opened once for all that is read of it. */
+export type OpenedArchive =
+  | { readonly kind: 'archive'; readonly bytes: Uint8Array; readonly entries: readonly Entry[] }
+  /** It begins as an archive does, but has no end. */
+  | { readonly kind: 'cut off' }
+  | { readonly kind: 'no archive' }
+  /** An archive that nobody should unpack. */
+  | { readonly kind: 'refused'; readonly sentence: string }
+
+/** Opens what may be an archive. It yields after some of its files: many take some hundred milliseconds. */
+export function* openArchive(file: Uint8Array): Generator<undefined, OpenedArchive> {
+  const view = viewOf(file)
+  const end = findEnd(view)
+  if (end === null) return { kind: startsLikeArchive(view) ? 'cut off' : 'no archive' }
+  const entries = yield* soundEntries(file, view, end)
+  return typeof entries === 'string' ? refused(entries) : { kind: 'archive', bytes: file, entries }
+}
+
 /**
  * The file with this name in the outermost folder of the archive. If the archive has a single folder, as those of GitHub and macOS
  * have, that is the outermost one.
  */
-export const readArchivedFile = (archive: Uint8Array, name: string, limitBytes: number): ArchivedFile => {
-  const view = viewOf(archive)
-  const end = findEnd(view)
-  if (end === null) return startsLikeArchive(view) ? refused(broken) : { kind: 'no archive' }
-  const entries = soundEntries(archive, view, end)
-  if (typeof entries === 'string') return refused(entries)
+export const readArchivedFile = (archive: OpenedArchive, name: string, limitBytes: number): ArchivedFile => {
+  if (archive.kind === 'cut off') return refused(broken)
+  if (archive.kind !== 'archive') return archive
+  const { bytes, entries } = archive
   const place = outermost(
     entries.map(({ path }) => path),
     name,
   )
   const entry = entries.find(({ path }) => path === place)
   if (entry === undefined) return { kind: 'missing' }
-  const unpacked = unpack(archive, view, entry, limitBytes)
+  const unpacked = unpack(bytes, viewOf(bytes), entry, limitBytes)
   return typeof unpacked === 'string' ? refused(`The file ${shown(name)} ${unpacked}`) : { kind: 'file', ...unpacked }
 }
 
@@ -97,17 +112,9 @@ const packings: ReadonlyMap<number, 'none' | 'deflate'> = new Map([
   [8, 'deflate'],
 ])
 
-/** Why a file is an archive that nobody should unpack; null if it may be unpacked or is no archive. */
-export const archiveFault = (file: Uint8Array): string | null => {
-  const view = viewOf(file)
-  const end = findEnd(view)
-  const entries = end === null ? [] : soundEntries(file, view, end)
-  return typeof entries === 'string' ? entries : null
-}
-
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-const refused = (sentence: string): ArchivedFile => ({ kind: 'refused', sentence })
+const refused = (sentence: string) => ({ kind: 'refused', sentence }) as const
 const broken = 'The archive is incomplete or damaged. Pack it again.'
 
 type Entry = {
@@ -142,8 +149,12 @@ const findEnd = (view: DataView): number | null => {
 }
 
 /** What the central directory lists, without folders; a sentence if it cannot be trusted or unpacked on every system, or holds secrets. */
-const soundEntries = (archive: Uint8Array, view: DataView, end: number): readonly Entry[] | string => {
-  const entries = atOnce(entriesOf(archive, view, end))
+function* soundEntries(
+  archive: Uint8Array,
+  view: DataView,
+  end: number,
+): Generator<undefined, readonly Entry[] | string> {
+  const entries = yield* entriesOf(archive, view, end)
   if (typeof entries === 'string') return entries
   const special = entries.find(({ isSpecial }) => isSpecial)
   if (special !== undefined)
@@ -151,9 +162,11 @@ const soundEntries = (archive: Uint8Array, view: DataView, end: number): readonl
   const folders = entries.filter(({ path }) => path.endsWith('/'))
   const files = entries.filter(({ path }) => !path.endsWith('/'))
   const paths = [...files.map(({ path }) => path), ...new Set(folders.map(({ path }) => path))]
+  yield
   const otherNames = entries.flatMap(({ otherPath }) => (otherPath === null ? [] : [otherPath]))
   const [fault] = [...pathFaults(paths), ...otherNames.flatMap((path) => pathFaults([path]))]
   if (fault !== undefined) return faultSentence(fault)
+  yield
   return paths.some(isSecretName) ? secrets : files
 }
 

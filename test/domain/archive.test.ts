@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test'
 import { strToU8, zipSync, type Zippable } from 'fflate'
-import { listArchive, readArchivedFile } from '../../src/domain/archive.ts'
+import { listArchive, openArchive, readArchivedFile } from '../../src/domain/archive.ts'
+import { atOnce } from '../../src/domain/awaitable.ts'
 import { comparedFiles } from '../../src/domain/archive-difference.ts'
 
 const limit = 1024
 const manifest = strToU8('{"name":"Newsletter"}')
-const read = (archive: Uint8Array) => readArchivedFile(archive, 'app.json', limit)
+const read = (archive: Uint8Array) => readArchivedFile(atOnce(openArchive(archive)), 'app.json', limit)
 const textIn = (files: Zippable): string | null => {
   const found = read(zipSync(files))
   return found.kind === 'file' ? new TextDecoder().decode(found.bytes) : null
@@ -136,5 +137,6 @@ test('a long list is read and compared in parts, so that other requests have tur
   const compared = partsOf(comparedFiles(files.slice(0, 1_000), files))
   expect([files.length, compared.value.filter(({ change }) => change === 'added').length]).toEqual([3_000, 2_000])
   expect(listed.parts).toBeGreaterThan(10)
+  expect(partsOf(openArchive(archive)).parts).toBeGreaterThan(10)
   expect(compared.parts).toBeGreaterThan(5)
 })

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Queries, Version } from '../../../db/database.ts'
 import { readIcon, readPackage } from '../../domain/app-package.ts'
-import { archiveFault } from '../../domain/archive.ts'
+import { type OpenedArchive, openArchive } from '../../domain/archive.ts'
+import { inTurns } from '../../domain/awaitable.ts'
 import {
   appFactsIn,
   type ManifestContent,
@@ -62,7 +63,7 @@ export const createVersion = async (
   upload: VersionUpload,
   request: RepeatableRequest | null,
 ): Promise<Once<CreatedVersion>> => {
-  const checked = checkUpload(upload)
+  const checked = await checkUpload(upload)
   if (caller.environment !== 'development') throw refuse('development_credentials_required')
   const { forbidden } = checked
   const now = platform.clock.now()
@@ -104,7 +105,7 @@ export const storeOwnFile = async (
   store: StoreArtifact,
 ): Promise<void> => {
   if (await platform.database.queries.formTickets.isSpent(ticket)) return
-  await storeFile(platform, appId, upload, checkUpload(upload), store)
+  await storeFile(platform, appId, upload, await checkUpload(upload), store)
 }
 
 /**
@@ -117,7 +118,7 @@ export const createOwnVersion: Operation<OwnUpload, CreatedVersion> = async (pla
   // Of a file that stays, an icon is read again. Nothing else of it is.
   const isKept = artifact !== null && artifact.content.pieces.length === 0 && upload.manifest?.['icon'] !== undefined
   const kept = isKept ? await readArtifact(platform, artifact.content.sha256) : undefined
-  const checked = checkUpload(upload, kept)
+  const checked = await checkUpload(upload, kept)
   if (checked.forbidden !== null) throw checked.forbidden
   const now = platform.clock.now()
   const id = recordId('ver_', platform.random.uuid(now))
@@ -163,20 +164,21 @@ const storeFile = async (
 const versionForm = 'The version must be a semantic version, such as 1.4.0 or 2.0.0-beta.1, with at most 64 characters.'
 
 /** A well-formed upload in the form in which it is stored. */
-type CheckedUpload = ReturnType<typeof checkUpload>
+type CheckedUpload = Awaited<ReturnType<typeof checkUpload>>
 
 /** The form of an upload, in the order of the contract. `stored` is the file of a draft that stays. @throws the first fault */
-const checkUpload = (upload: VersionUpload, stored?: Uint8Array) => {
+const checkUpload = async (upload: VersionUpload, stored?: Uint8Array) => {
   if (!isSemanticVersion(upload.version)) throw badInput('version', versionForm)
   const file = stored ?? (upload.artifact === null ? null : Buffer.concat(upload.artifact.content.pieces))
-  const artifactSha256 = upload.artifact === null || file === null ? null : checkedSum(upload.artifact, file)
-  const manifest = manifestOf(upload, file)
+  const archive = file === null ? null : await inTurns(openArchive(file))
+  const artifactSha256 = upload.artifact === null || archive === null ? null : checkedSum(upload.artifact, archive)
+  const manifest = manifestOf(upload, archive)
   const asked = scopesOf(upload.scopes ?? scopesInManifest(manifest))
   if (asked.kind === 'refused' && asked.code === 'invalid_scope')
     throw refuse('invalid_scope', { param: 'scopes', message: asked.message })
   const scopes = asked.kind === 'scopes' ? asked.scopes : []
   const content = {
-    ...iconOf(file, manifest),
+    ...iconOf(archive, manifest),
     description: appFactsIn(manifest).description,
     notes: upload.notes,
     manifest: manifestText(manifest),
@@ -275,13 +277,13 @@ const permissionFault = ({ movedOnBy }: VersionUpload, asked: ParsedScope): Plat
 }
 
 /** The manifest that was sent, or else the `app.json` of the artifact; empty if there is neither. @throws invalid_request */
-const manifestOf = ({ manifest: sent }: VersionUpload, file: Uint8Array | null): ManifestContent => {
+const manifestOf = ({ manifest: sent }: VersionUpload, archive: OpenedArchive | null): ManifestContent => {
   if (sent !== null) {
     const fault = manifestFault(sent)
     if (fault !== null) throw badInput(`manifest.${fault.field}`, `Manifest: ${fault.sentence}`)
     return sent
   }
-  const read = file === null ? null : readPackage(file)
+  const read = archive === null ? null : readPackage(archive)
   switch (read?.kind) {
     case 'manifest':
       return read.content
@@ -297,8 +299,8 @@ const manifestOf = ({ manifest: sent }: VersionUpload, file: Uint8Array | null):
 }
 
 /** Where the icon is that the manifest names; it is read from there for each download. @throws invalid_request */
-const iconOf = (file: Uint8Array | null, manifest: ManifestContent) => {
-  const read = readIcon(file, manifest)
+const iconOf = (archive: OpenedArchive | null, manifest: ManifestContent) => {
+  const read = readIcon(archive, manifest)
   if (read.kind === 'refused') throw badInput('manifest.icon', read.sentence)
   return read.kind === 'none'
     ? { iconSha256: null, iconPlace: null }
@@ -313,11 +315,13 @@ const manifestText = (manifest: ManifestContent): string => {
 }
 
 /** The SHA-256 of an artifact. @throws checksum_mismatch when the uploader sent another one; invalid_request for a bad archive */
-const checkedSum = ({ content, sha256 }: NonNullable<VersionUpload['artifact']>, file: Uint8Array): Uint8Array => {
+const checkedSum = (
+  { content, sha256 }: NonNullable<VersionUpload['artifact']>,
+  archive: OpenedArchive,
+): Uint8Array => {
   if (sha256 !== null && sha256 !== Buffer.from(content.sha256).toString('hex')) {
     throw refuse('checksum_mismatch', { param: 'artifact.sha256' })
   }
-  const fault = archiveFault(file)
-  if (fault !== null) throw badInput('artifact.contentBase64', fault)
+  if (archive.kind === 'refused') throw badInput('artifact.contentBase64', archive.sentence)
   return content.sha256
 }

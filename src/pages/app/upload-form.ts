@@ -1,4 +1,6 @@
 import { readPackage } from '../../domain/app-package.ts'
+import { openArchive } from '../../domain/archive.ts'
+import { atOnce } from '../../domain/awaitable.ts'
 import type { PlatformError } from '../../domain/errors.ts'
 import {
   type ManifestContent,
@@ -135,7 +137,7 @@ const isSame = (one: unknown, other: unknown): boolean => Bun.deepEquals(one, ot
 
 /** The manifest in an archive; null if the file has none and need not have one. */
 const manifestIn = ({ content }: SentFile, isOptional: boolean): FoundManifest | null => {
-  const read = readPackage(Buffer.concat(content?.pieces ?? []))
+  const read = readPackage(atOnce(openArchive(Buffer.concat(content?.pieces ?? []))))
   switch (read.kind) {
     case 'refused':
       return faulty('file', read.sentence)

@@ -1,6 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { type ReadPackage, readPackage } from '../../../domain/app-package.ts'
+import { openArchive } from '../../../domain/archive.ts'
+import { atOnce } from '../../../domain/awaitable.ts'
 import { isSecretName } from '../../../domain/secret-name.ts'
 import { bytesInWords } from '../../../domain/text.ts'
 import { artifactLimits } from '../../../domain/version.ts'
@@ -118,7 +120,7 @@ const singleFile = (path: string, sizeBytes: number): PreparedArtifact => {
   if (/[\p{Cc}\\]/u.test(filename) || filename.length > 255) {
     throw new CommandFailed([`${path} has a name that an artifact cannot have. Rename it.`])
   }
-  const read = readPackage(bytes)
+  const read = readPackage(atOnce(openArchive(bytes)))
   if (read.kind === 'no archive') {
     throw new CommandFailed([`${path} is not a ZIP archive. Name the folder of your app, or a ZIP archive of it.`])
   }
