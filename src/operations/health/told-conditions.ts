@@ -68,8 +68,8 @@ export const createConditionTeller = (server: string, mailer: Pick<Mailer, 'send
 
   const mailNow = async (platform: Platform, news: News): Promise<void> => {
     if (mailer === null || news.isMailed) return
+    const [to, ...copies] = await operatorAddresses(platform.database.queries) // again until they can be read
     news.isMailed = true // tried once: while the store takes no writes, nobody counts attempts
-    const [to, ...copies] = await operatorAddresses(platform.database.queries)
     if (to === undefined) return
     await mailer.send({ to, copies, ...writtenLetter(conditionLetter(platform, news.action, { ...news, server })) })
   }
