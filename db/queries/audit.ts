@@ -200,6 +200,15 @@ export const auditQueries = (db: DrizzleConnection) => {
         desc(auditEvents.id),
         limit,
       ),
+    /** The first event of one action about this thing of an app; null if there is none any more. */
+    firstAbout: async (appId: string, action: string, target: string): Promise<AuditEvent | null> =>
+      only(
+        await events(
+          and(eq(auditEvents.appId, appId), eq(auditEvents.action, action), eq(auditEvents.target, target)),
+          asc(auditEvents.id),
+          1,
+        ),
+      ),
     /** This and the next two search a bounded number of rows, in the order of their IDs; this one does not search issued tokens. */
     searchEvents: async (question: AuditQuestion, stretch: AuditStretch): Promise<AuditFinds> => {
       const { id } = auditEvents

@@ -87,12 +87,14 @@ type EventsProps = {
   /** Epoch milliseconds. */
   readonly now: number
   readonly empty: ComponentChildren
+  readonly byDay?: boolean
 }
 
 /** Events as sentences, with their IDs and their JSON behind a line that opens them. */
-export const AuditEvents = ({ events, names, hrefOf, requestHref, now, empty }: EventsProps) => (
+export const AuditEvents = ({ events, names, hrefOf, requestHref, now, empty, byDay = false }: EventsProps) => (
   <Timeline
     label="Events"
+    byDay={byDay}
     now={now}
     empty={empty}
     events={events.map((event) => ({

@@ -71,6 +71,17 @@ describe('an upload', () => {
     expect(download.headers.get('etag')).toBe(`"${sha256}"`)
   })
 
+  test('is told on the page of the version: first the notes, then who uploaded it, then the facts, and its IDs folded', async () => {
+    const app = await freshApp()
+    await send(app, { file: withManifest(newsletter), notes: 'The first one' })
+    const { text } = await owner.get(pathOf(app, '/versions/1.0.0'))
+    const order = ['The first one', 'You uploaded', 'Last changed', 'ID, number and revision', 'SHA-256']
+    expect(order.map((words) => text.indexOf(words))).toEqual(
+      order.map((words) => text.indexOf(words)).toSorted((a, b) => a - b),
+    )
+    for (const words of order) expect(text).toContain(words)
+  })
+
   test('without a manifest, as the API takes it, is submitted only after a warning', async () => {
     const app = await freshApp()
     const upload = { notes: null, scopes: [], artifact: null }

@@ -45,6 +45,10 @@ test('lists say when they are empty, and name what they show to screen readers',
   expect(shown(RowList({ rows: ['Ada'], row }))).toMatch(/<a href="\/a">Ada<\/a>.*<span>one<\/span> <span>two/)
   expect(shown(Row({ title: 'Ada', time: ['Created', 0] }))).toContain('Created <time datetime="1970-01-01')
   expect(shown(Timeline({ events: [], empty: EmptyState({ title: 'Nothing' }) }))).toContain('Nothing')
+  const events = [86_400_000, 1, 0].map((at) => ({ at, words: `event of ${at}` }))
+  const days = shown(Timeline({ events, label: 'Events', byDay: true }))
+  expect(days).toMatch(/Friday,? 2 January 1970 \(UTC\).*86400000.*Thursday,? 1 January 1970 \(UTC\).*of 1<.*of 0</)
+  expect(days.match(/<ol/g)).toHaveLength(2)
   const series = [
     { day: '2026-11-22', value: 0 },
     { day: '2026-11-23', value: 4 },

@@ -169,6 +169,10 @@ describe('the desk', () => {
     await page.getByLabel('Outcome').selectOption('done')
     await press(page, 'Show events')
     expect(await page.locator('.timeline > li').allTextContents()).toEqual([expect.stringContaining('created')])
+    expect(await page.locator('.timeline-day').allTextContents()).toEqual([expect.not.stringContaining('UTC')]) // its own zone
+    await page.getByRole('heading', { level: 1 }).click()
+    await page.getByLabel('Outcome').selectOption('refused') // with a mouse, a choice needs no button
+    await page.waitForURL('**/desk/audit?*outcome=refused*')
     await page.goto('/desk/audit?action=session.created')
     await page.getByText('Details').first().click()
     await page.locator('.timeline a[href*="request="]').first().click()

@@ -80,6 +80,16 @@ type EventReader = { readonly app: { readonly id: string; readonly ownerId: stri
 const teamOf = async (q: Queries, { id, ownerId }: EventReader['app']): Promise<ReadonlySet<string>> =>
   new Set([ownerId, ...(await q.appMembers.everyIdOf(id))])
 
+/** Who made this thing of an app, as a member of it sees it; null if the event is not kept any more. */
+export const findCreation = async (
+  { database: { queries } }: Platform,
+  { app, userId }: EventReader,
+  { action, target }: { readonly action: string; readonly target: string },
+): Promise<AppEvent | null> => {
+  const row = await queries.audit.firstAbout(app.id, action, target)
+  return row === null ? null : appEvent(row, { userId, team: await teamOf(queries, app) })
+}
+
 /** Events of several apps, as a member of them sees them. */
 export const appEventsFor = async (q: Queries, rows: readonly AuditEvent[], userId: string): Promise<AppEvent[]> => {
   const teams = new Map<string | null, ReadonlySet<string>>()

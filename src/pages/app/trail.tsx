@@ -73,6 +73,7 @@ const show = async (visit: Visit, { slug }: AtSlug): Promise<Response> => {
       </p>
       <FilterBar of={asked} />
       <AuditEvents
+        byDay
         events={events.rows}
         names={names}
         hrefOf={hrefIn(slug)}

@@ -6,12 +6,15 @@ import { isProductionRollbackTarget, type VersionStatus } from '../../domain/ver
 import type { Door } from '../../http/door.ts'
 import { listVersionSummaries } from '../../operations/versions/lists.ts'
 import { moveVersion, removeDraft } from '../../operations/versions/move-version.ts'
+import { type AppEvent, findCreation } from '../../operations/audit/read-audit.ts'
+import { namesOf, type Names } from '../../operations/audit/names.ts'
 import { findVersion, type VersionRecord } from '../../operations/versions/version-record.ts'
 import { listReviewMessages, writeReviewMessage } from '../../operations/versions/review-messages.ts'
 import { changed } from '../change.tsx'
 import { Badge, VersionStatusBadge } from '../design/badge.tsx'
 import { Form } from '../design/form.tsx'
-import { Copyable, Facts, Time } from '../design/values.tsx'
+import { AuditEvents } from '../audit-events.tsx'
+import { Copyable, Details as Folded, Facts, Time } from '../design/values.tsx'
 import { formOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { messageForms, ReviewMessages } from '../review-messages.tsx'
@@ -155,8 +158,6 @@ const show = async (visit: Visit, { slug, version: name }: Named): Promise<Respo
         messages={await listReviewMessages(platform, version.id)}
         action={at.may('release') ? at.path('versions', version.version, 'answer') : null}
       />
-      <h2>Details</h2>
-      <Details version={version} />
       <h2>Notes</h2>
       {version.notes === null || version.notes === '' ? (
         <p class="muted">None.</p>
@@ -165,6 +166,9 @@ const show = async (visit: Visit, { slug, version: name }: Named): Promise<Respo
           {version.notes}
         </p>
       )}
+      <h2>Details</h2>
+      <Author of={await creationOf(at, version)} />
+      <Details version={version} />
       <h2>Artifact</h2>
       <Artifact artifact={version.artifact} href={at.path('versions', version.version, 'artifact')} />
       <h2>Manifest</h2>
@@ -294,20 +298,35 @@ const moves = {
   },
 } as const
 
+const creationOf = async ({ visit, app }: AppVisit, { id }: VersionRecord): Promise<Creation | null> => {
+  const { platform } = visit.door
+  const event = await findCreation(platform, { app, userId: visit.userId }, { action: 'version.created', target: id })
+  if (event === null) return null
+  return { event, names: await namesOf(platform, [event], 'members'), now: platform.clock.now() }
+}
+
+type Creation = { readonly event: AppEvent; readonly names: Names; readonly now: number }
+
+/** The upload, by whom it was; nothing if its event is not kept any more. */
+const Author = ({ of }: { readonly of: Creation | null }) =>
+  of === null ? null : <AuditEvents events={[of.event]} names={of.names} hrefOf={() => null} now={of.now} empty="" />
+
 const Details = ({ version }: { readonly version: VersionRecord }) => (
-  <Facts
-    of={{
-      Number: version.number,
-      Revision: version.revision,
-      Scopes: version.scopes.length === 0 ? 'None' : <code>{version.scopes.join(' ')}</code>,
-      Created: <Time at={version.createdAt} />,
-      'Last changed': <Time at={version.updatedAt} />,
-      Submitted: version.submittedAt && <Time at={version.submittedAt} />,
-      Reviewed: version.reviewedAt && <Time at={version.reviewedAt} />,
-      'Last went live': version.activatedAt && <Time at={version.activatedAt} />,
-      ID: <code>{version.id}</code>,
-    }}
-  />
+  <>
+    <Facts
+      of={{
+        Scopes: version.scopes.length === 0 ? 'None' : <code>{version.scopes.join(' ')}</code>,
+        Created: <Time at={version.createdAt} />,
+        'Last changed': <Time at={version.updatedAt} />,
+        Submitted: version.submittedAt && <Time at={version.submittedAt} />,
+        Reviewed: version.reviewedAt && <Time at={version.reviewedAt} />,
+        'Last went live': version.activatedAt && <Time at={version.activatedAt} />,
+      }}
+    />
+    <Folded summary="ID, number and revision">
+      <Facts of={{ ID: <code>{version.id}</code>, Number: version.number, Revision: version.revision }} />
+    </Folded>
+  </>
 )
 
 type ArtifactProps = Pick<VersionRecord, 'artifact'> & { readonly href: string }

@@ -7,6 +7,36 @@ for (const time of document.querySelectorAll('time[datetime]')) {
   else time.title = local
 }
 
+// The days of a list begin at midnight where the reader is. The page itself has those of UTC.
+for (const days of document.querySelectorAll('.timeline-days')) {
+  const lists = new Map()
+  for (const event of days.querySelectorAll('.timeline > li')) {
+    const day = new Date(event.querySelector('time').dateTime).toLocaleDateString(undefined, { dateStyle: 'full' })
+    if (!lists.has(day)) lists.set(day, [])
+    lists.get(day).push(event)
+  }
+  const [heading, list] = days.children
+  const parts = [...lists].flatMap(([day, events], index) => {
+    const [title, own] = [heading.cloneNode(), list.cloneNode()]
+    title.id = `day-${index}`
+    title.textContent = day
+    own.setAttribute('aria-labelledby', title.id)
+    own.append(...events)
+    return [title, own]
+  })
+  days.replaceChildren(...parts)
+}
+
+// A choice in a filter narrows the list at once. Who chooses by keyboard walks through the choices, and then presses the button.
+let isPointed = false
+document.addEventListener('keydown', () => (isPointed = false), true)
+document.addEventListener('pointerdown', () => (isPointed = true), true)
+for (const form of document.querySelectorAll('search form')) {
+  form.addEventListener('change', ({ target }) => {
+    if (isPointed && target.matches('select')) form.requestSubmit()
+  })
+}
+
 // Shows the whole of a text that is cut off to those who point at it.
 document.addEventListener('mouseover', ({ target }) => {
   const text = target.closest('.row-title > *, .row-facts bdi, .crumbs bdi, .switcher bdi')

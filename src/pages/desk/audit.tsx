@@ -105,6 +105,7 @@ const show = async (visit: Visit): Promise<Response> => {
         {asked.values.request === '' ? 'The log includes issued tokens.' : 'All events of this request.'}
       </p>
       <AuditEvents
+        byDay
         events={events.rows}
         names={names}
         hrefOf={deskHref}
