@@ -64,8 +64,11 @@ const isOperator = eq(users.isOperator, sql`1`)
  * Whether a text contains a part, in the spelling of names, ignoring the case of ASCII letters, as LIKE does. Its wildcards count as plain
  * characters.
  */
-export const contains = (column: AnyColumn, part: string): SQL =>
-  sql`${column} LIKE ${`%${soughtPart(part).replaceAll(/[\\%_]/g, '\\$&')}%`} ESCAPE '\\'`
+export const contains = (column: AnyColumn, part: string): SQL => isLike(column, sql`${patternOf(part)}`)
+
+/** The same with a pattern that is given when the statement runs. */
+export const isLike = (column: AnyColumn, pattern: SQL): SQL => sql`${column} LIKE ${pattern} ESCAPE '\\'`
+export const patternOf = (part: string): string => `%${soughtPart(part).replaceAll(/[\\%_]/g, '\\$&')}%`
 
 /** The users among whom a search looks; an index has the operators. */
 const scopeOf = ({ operators }: UserQuestion): SQL | undefined => (operators ? isOperator : undefined)

@@ -18,27 +18,6 @@ export const andThen = <T, U>(value: Awaitable<T>, step: (value: T) => Awaitable
 /** Lets other requests and signals have their turn, in the middle of long work. */
 export const turn = async (): Promise<void> => await new Promise((resolve) => void setImmediate(resolve))
 
-/**
- * A read whose callers share its answer if they ask for the same before it begins, which is once the requests of this turn have
- * been taken up. So nobody gets what is older than their question.
- */
-export const sharingReads = <Asked extends readonly unknown[], T>(
-  read: (...asked: Asked) => Promise<T>,
-): ((...asked: Asked) => Promise<T>) => {
-  const waiting = new Map<string, Promise<T>>()
-  return (...asked) => {
-    const key = JSON.stringify(asked)
-    const shared =
-      waiting.get(key) ??
-      turn().then(async () => {
-        waiting.delete(key)
-        return await read(...asked)
-      })
-    waiting.set(key, shared)
-    return shared
-  }
-}
-
 /** Does work that yields now and then, with a turn for others each time. */
 export const inTurns = async <T>(work: Generator<undefined, T>): Promise<T> => {
   for (;;) {
