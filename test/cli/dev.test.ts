@@ -59,7 +59,7 @@ test('the webhook endpoint of the demo receives the first install event and a pi
     (await browser.get('/console/newsletter/webhooks')).text,
   )?.[0]
   const pinged = await browser.submit(page ?? '', `${page}/ping`)
-  expect(pinged.headers.get('location')).toEndWith('?done=taken')
+  expect(pinged.headers.get('location')).toContain('?done=taken')
   expect(await printedWith(/^# webhook (evt_\w+): ping in production, verified/m)).toHaveLength(1)
 })
 
@@ -108,7 +108,7 @@ test('a demo in a file is served again as its users left it, and what was not de
     const browser = await signedInBrowser(url, { email, password })
     expect((await browser.get('/console')).text).not.toContain('shop-insights')
     const page = `/console/newsletter/webhooks/${endpoint.id}`
-    expect((await browser.submit(page, `${page}/ping`)).headers.get('location')).toEndWith('?done=taken')
+    expect((await browser.submit(page, `${page}/ping`)).headers.get('location')).toContain('?done=taken')
     const callback = `${url}/demo/callback/newsletter/development`
     expect((await browser.get('/console/newsletter/redirect-uris?environment=development')).text).toContain(callback)
     // The commands that it prints give new ones.
@@ -147,7 +147,7 @@ needs('openssl').test(
     expect((await run(['endpoint', 'ping', id, '--database', file])).exitCode).toBe(0)
     const { browser } = await signedInAs('ada', local)
     const page = `/console/newsletter/webhooks/${id}`
-    expect((await browser.submit(page, `${page}/ping`)).headers.get('location')).toEndWith('?done=taken')
+    expect((await browser.submit(page, `${page}/ping`)).headers.get('location')).toContain('?done=taken')
     expect(receiver.received.map((one) => [one.type, receiver.isSignedWith(one, secret)])).toEqual([
       ['ping', true],
       ['ping', true],
