@@ -154,12 +154,15 @@ test('pages that a command wrote beside an idle server are copied too', async ()
 test('the worker reports why it failed, and closes its connection', async () => {
   using folder = temporaryFolder()
   const thread = startThread('checkpoint-worker.ts')
-  const ask = (order: object | null) =>
-    new Promise<CheckpointReport>((resolve) => {
-      thread.addEventListener('message', ({ data }: MessageEvent<CheckpointReport>) => resolve(data), { once: true })
-      thread.postMessage(order, [])
-    })
-  expect(await ask({ file: `${folder.file}.missing`, afterPages: 10 })).toMatchObject({ code: 'SQLITE_CANTOPEN' })
-  expect(await ask(null)).toBe(null)
+  const failed = Promise.withResolvers<CheckpointReport>()
+  const closed = Promise.withResolvers<void>()
+  // It tries again every moment, and says each time that it has failed, until it is told to end.
+  thread.addEventListener('message', ({ data }: MessageEvent<CheckpointReport>) =>
+    data === null ? closed.resolve() : failed.resolve(data),
+  )
+  thread.postMessage({ file: `${folder.file}.missing`, afterPages: 10 }, [])
+  expect(await failed.promise).toMatchObject({ code: 'SQLITE_CANTOPEN' })
+  thread.postMessage(null, [])
+  await closed.promise
   thread.terminate()
 })
