@@ -36,6 +36,7 @@ import { createDailyBackups } from './operations/backups/daily-backups.ts'
 import { keepingClock, keepTime, openClock, openRandom } from './operations/clock.ts'
 import { openServerKey } from './operations/server-key.ts'
 import { readFigures, recordMigration } from './operations/health/health.ts'
+import { decidingSettings } from './domain/deciding-settings.ts'
 import { localTrace, type Platform } from './operations/platform.ts'
 import { keepSettings } from './operations/server-settings.ts'
 import { purgeKinds } from './operations/purge/purge.ts'
@@ -192,14 +193,7 @@ export const startPlatformServer = async (
     clock,
     random,
     passwords,
-    lifetimes: config.lifetimes,
-    signIn: config.signIn,
-    appCreation: config.appCreation,
-    installApproval: config.installApproval,
-    platformName: config.platformName,
-    builder: config.builder,
-    quotas: config.quotas,
-    auditRetention: config.auditRetention,
+    ...decidingSettings(config),
     webhooks,
     mailer,
     dailyBackups,

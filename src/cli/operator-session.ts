@@ -9,6 +9,7 @@ import { createRefusalLog } from '../operations/audit/refusal-log.ts'
 import { openClock, openRandom } from '../operations/clock.ts'
 import { isDemo } from '../operations/demo/is-demo.ts'
 import { recordMigration } from '../operations/health/health.ts'
+import { decidingSettings } from '../domain/deciding-settings.ts'
 import { localTrace, noNode, type Platform, type Trace } from '../operations/platform.ts'
 import { keptSettings } from '../operations/server-settings.ts'
 import { createPasswords } from '../runtime/passwords.ts'
@@ -52,15 +53,8 @@ export const asOperator = async <T>(
       clock,
       random: await openRandom(database, clock),
       passwords: createPasswords({ cost: 12 }),
-      lifetimes: config.lifetimes,
+      ...decidingSettings(config),
       publicUrl: config.publicUrl ?? `http://localhost:${config.port}`,
-      signIn: config.signIn,
-      appCreation: config.appCreation,
-      installApproval: config.installApproval,
-      platformName: config.platformName,
-      builder: config.builder,
-      quotas: config.quotas,
-      auditRetention: config.auditRetention,
       webhooks: openWebhookSender(config.webhookNetworks, { callsThisMachine: await isDemo({ database }) }),
       dailyBackups: null, // the server makes them
       mailer: config.sendsMails ? { trouble: () => null, givenUp: () => 0 } : null, // the server sends them

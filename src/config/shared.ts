@@ -1,32 +1,21 @@
-import type { SignInRules } from '../domain/sign-in-rules.ts'
 import { createHash } from 'node:crypto'
-import type { AppCreators } from '../domain/app.ts'
-import type { InstallApprovalRule } from '../domain/install.ts'
+import type { DecidingSettings } from '../domain/deciding-settings.ts'
 import type { IpNetwork } from '../domain/ip-address.ts'
 import type { MailSettings } from '../domain/mail.ts'
-import type { Lifetimes } from '../domain/lifetimes.ts'
-import type { AuditRetention, Quotas, RateLimits } from '../domain/limits.ts'
+import type { RateLimits } from '../domain/limits.ts'
 
-type Settings = {
+type Settings = DecidingSettings & {
   readonly publicUrl: string | null
   readonly port: number
-  readonly platformName: string
-  readonly builder: { readonly name: string; readonly url: string } | null
-  readonly signIn: SignInRules
   readonly identityProvider: {
     readonly issuer: string
     readonly clientId: string
     readonly clientAuth: string | null
     readonly trustsEmail: boolean
   } | null
-  readonly appCreation: AppCreators
-  readonly installApproval: InstallApprovalRule
   readonly mail: MailSettings | null
   readonly webhookNetworks: readonly IpNetwork[]
-  readonly lifetimes: Lifetimes
   readonly rateLimits: RateLimits | null
-  readonly quotas: Quotas
-  readonly auditRetention: AuditRetention
 }
 
 /**

@@ -1,10 +1,6 @@
 import type { Database } from '../../db/database.ts'
+import type { DecidingSettings } from '../domain/deciding-settings.ts'
 import { recordId } from '../domain/identifier.ts'
-import type { AppCreators } from '../domain/app.ts'
-import type { InstallApprovalRule } from '../domain/install.ts'
-import type { AuditRetention, Quotas } from '../domain/limits.ts'
-import type { Lifetimes } from '../domain/lifetimes.ts'
-import type { SignInRules } from '../domain/sign-in-rules.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Mailer } from '../runtime/mailer.ts'
 import type { TokenKind } from '../runtime/metrics.ts'
@@ -22,26 +18,13 @@ type TokenObserver = {
   reused(kind: TokenKind): void
 }
 /** Everything that an operation needs from outside: the store, the clock, randomness, and the settings it decides by. */
-export type Platform = {
+export type Platform = DecidingSettings & {
   readonly database: Database
   readonly clock: Clock
   readonly random: Random
   readonly passwords: Passwords
-  readonly lifetimes: Lifetimes
   /** The issuer (RFC 9207), without a trailing slash. */
   readonly publicUrl: string
-  /** How people sign in. */
-  readonly signIn: SignInRules
-  /** Who approves a new install. */
-  /** Who may create apps in the console. On the desk and on the command line operators always may. */
-  readonly appCreation: AppCreators
-  readonly installApproval: InstallApprovalRule
-  /** The name of this platform on its pages. */
-  readonly platformName: string
-  /** The website builder that people come from, for links back to it; null if none is set. */
-  readonly builder: { readonly name: string; readonly url: string } | null
-  readonly quotas: Quotas
-  readonly auditRetention: AuditRetention
   /** Calls the webhook endpoints of apps. */
   readonly webhooks: WebhookSender
   /** Sends mails; null if no mail server is set, and then no mail is written. */
