@@ -4,6 +4,9 @@
 export const clockLeewaySeconds = 60
 export const clockLeewayMs = clockLeewaySeconds * 1000
 
+/** A time of a claim, which may have fractions of a second (NumericDate, RFC 7519 section 2), in whole epoch milliseconds. */
+export const epochMs = (seconds: number): number => Math.floor(seconds * 1000)
+
 /** An issuer as identities are kept: a slash at its end makes no difference. Null for a text that is no address of the web. */
 export const issuerKey = (text: string): string | null => {
   const url = URL.parse(text)
@@ -23,9 +26,14 @@ export const isEmailVerified = (
   { email_verified: verified, xms_edov: ownDomain }: Readonly<Record<string, unknown>>,
   trusts: boolean,
 ): boolean => {
-  if (verified === undefined && ownDomain === undefined) return trusts
+  if (!saysWhetherVerified({ email_verified: verified, xms_edov: ownDomain })) return trusts
   return isYesOrSilent(verified, saysYes) && isYesOrSilent(ownDomain, ownsDomain)
 }
+
+export const saysWhetherVerified = ({
+  email_verified: verified,
+  xms_edov: ownDomain,
+}: Readonly<Record<string, unknown>>): boolean => verified !== undefined || ownDomain !== undefined
 
 const isYesOrSilent = (value: unknown, yes: ReadonlySet<unknown>): boolean =>
   value === undefined || yes.has(typeof value === 'string' ? value.toLowerCase() : value)

@@ -47,11 +47,17 @@ export const createHostCheck = (): ((request: Request, route: string) => Platfor
 }
 
 /**
+ * Their queries are written by another program, and browsers carry them. They are read there, since the app or the person may have to
+ * be told, whatever it wrote.
+ */
+const carriedQueries: ReadonlySet<string> = new Set(['/oauth/authorize', '/sign-in/oidc/callback'])
+
+/**
  * Escapes in a path or query must make UTF-8 without NUL, as the texts of bodies must: PostgreSQL stores no NUL, and what is no
- * UTF-8 would become another text. The page for authorization requests reads its query itself, since it may have to tell the app.
+ * UTF-8 would become another text.
  */
 export const checkAddress = (url: string, route: string): PlatformError | null => {
-  if (!url.includes('%') || route === '/oauth/authorize') return null
+  if (!url.includes('%') || carriedQueries.has(route)) return null
   const broken = url.split(/[?&]/).find((part) => part.match(/(?:%[0-9a-f]{2})+/gi)?.every(isText) === false)
   if (broken === undefined) return null
   const name = /^[\w.-]{1,64}(?==)/.exec(broken)?.[0]

@@ -2,10 +2,12 @@ import type { ClientAuth, Configuration, CustomFetch, ServerMetadata } from 'ope
 import {
   clockLeewayMs,
   clockLeewaySeconds,
+  epochMs,
   errorCode,
   isEmailVerified,
   issuerKey,
   nameClaim,
+  saysWhetherVerified,
   textClaim,
   foreignText,
 } from '../domain/identity-claims.ts'
@@ -110,7 +112,7 @@ export const createIdentityProvider = (options: ProviderOptions, patienceMs = de
     if (asked.known !== null && performance.now() < asked.known.until) return asked.known.configuration
     asked.asking ??= configure(asked.options, patienceMs).finally(() => void (asked.asking = null))
     const configuration = await asked.asking
-    asked.known ??= { configuration, until: performance.now() + metadataMs }
+    asked.known = { configuration, until: performance.now() + metadataMs }
     return configuration
   }
 
@@ -159,21 +161,23 @@ export const createIdentityProvider = (options: ProviderOptions, patienceMs = de
       if (claims.azp !== undefined && claims.azp !== clientId) throw new ProviderFault('answer_invalid')
       if (!isForeignId('subject', claims.sub)) throw new ProviderFault('subject_invalid')
       const latest = Date.now() + clockLeewayMs
-      const askedAt = claims.auth_time === undefined ? null : claims.auth_time * 1000
-      if (claims.iat * 1000 > latest || (askedAt ?? 0) > latest) throw new ProviderFault('clock_differs')
+      const issuedAt = epochMs(claims.iat)
+      const askedAt = claims.auth_time === undefined ? null : epochMs(claims.auth_time)
+      if (issuedAt > latest || (askedAt ?? 0) > latest) throw new ProviderFault('clock_differs')
+      const isEnough = claims['email'] !== undefined && (trustsEmail || saysWhetherVerified(claims))
+      const told = isEnough ? {} : await asked(configuration, tokens.access_token, claims.sub)
+      const further = told instanceof ProviderFault ? {} : told
       // An address and whether it is verified must come from the same place.
-      const told =
-        claims['email'] === undefined ? await asked(configuration, tokens.access_token, claims.sub) : { ...claims }
-      const said = told instanceof ProviderFault ? {} : told
+      const said = textClaim(further['email']) === null ? claims : further
       return {
         issuer: issuerKey(claims.iss) ?? claims.iss,
         subject: claims.sub,
         email: textClaim(said['email']),
         isEmailVerified: isEmailVerified(said, trustsEmail),
-        name: nameClaim(claims) ?? nameClaim(said),
+        name: nameClaim(claims) ?? nameClaim(further),
         acr: textClaim(claims['acr']),
         askedAt,
-        issuedAt: claims.iat * 1000,
+        issuedAt,
         missed: told instanceof ProviderFault ? told : null,
       }
     },
@@ -306,7 +310,7 @@ const fetchAnswer = async (url: string, options: RequestInit, patienceMs: number
     length += part.length
     if (length > longestAnswer) return { status: response.status, type, text: null }
   }
-  return { status: response.status, type, text: Buffer.concat(parts).toString() }
+  return { status: response.status, type, text: new TextDecoder().decode(Buffer.concat(parts)) } // without a byte order mark
 }
 
 const jsonIn = (text: string): Readonly<Record<string, unknown>> | null => {
@@ -322,9 +326,13 @@ const jsonIn = (text: string): Readonly<Record<string, unknown>> | null => {
 const faultOf = (thrown: unknown): ProviderFault => {
   let found: unknown = thrown
   let code: unknown
+  let description: string | null = null
   while (found instanceof Error) {
     if (found instanceof ProviderFault) return found
-    if ('code' in found) code = found.code
+    if ('code' in found) {
+      code = found.code
+      description = foreignText(found.message) // which check failed, in words of the library, which have no values
+    }
     found = found.cause
   }
   const { claims, claim, expected } = recordOf(found)
@@ -336,10 +344,13 @@ const faultOf = (thrown: unknown): ProviderFault => {
       : claims !== undefined && claim === undefined && !isForeignId('subject', said['sub'])
         ? 'subject_invalid'
         : 'answer_invalid'
-  return new ProviderFault(kind, {}, null, thrown)
+  return new ProviderFault(kind, { description }, null, thrown)
 }
 
-/** Providers may leave the address out of the ID token and tell it at their userinfo endpoint. */
+/**
+ * Providers may leave the address out of the ID token and tell it at their userinfo endpoint, or only there whether the address is
+ * verified, as Okta does.
+ */
 const asked = async (
   configuration: Configuration,
   accessToken: string,

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, describe, expect, spyOn, test } from 'bun:test'
 import { type SignInCause, sentenceOf, signInCauses } from '../../src/domain/sign-in-cause.ts'
 import { createUser } from '../../src/operations/users/users.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
@@ -275,6 +275,27 @@ const signed = (header: object) => ({
   },
 })
 
+test('the log says which check an answer has failed', async () => {
+  for (const [claims, description] of [
+    [{ nonce: 'other' }, 'unexpected ID Token "nonce" claim value'],
+    [{ aud: ['platform', 'other'] }, 'ID Token "aud" (audience) claim includes additional untrusted audiences'],
+    [{ auth_time: 'yesterday' }, 'ID Token "auth_time" (authentication time) must be a number'],
+  ] as const) {
+    await signIn(open, ordinary(claims))
+    expect((await lastLine(open, 'answer_invalid'))['description']).toBe(description)
+  }
+})
+
+test('a refusal that is described in another encoding than UTF-8 is told like every other', async () => {
+  const browser = plainBrowser(open.server.url)
+  const away = await browser.get('/sign-in/oidc?return_to=/account')
+  const state = new URL(away.headers.get('location') ?? '').searchParams.get('state')
+  const back = `state=${state}&error=access_denied&error_description=L%27acc%E8s%00`
+  const seen = await browser.get(`/sign-in/oidc/callback?${back}`)
+  expect([seen.status, seen.text]).toEqual([400, expect.stringContaining('Example ID refused to let you in here')])
+  expect(await lastRefusal(open)).toEqual({ action: 'session.create', reason: 'provider_error:access_denied' })
+})
+
 test('of what a provider writes, however long, the log, the pages and the audit log have little', async () => {
   const rude = `x\r\n\u202e${'R'.repeat(20_000)}`
   const tooMuch = 'R'.repeat(201)
@@ -481,6 +502,31 @@ test('a text counts like a boolean, one no is enough, and trust only fills a sil
   }
 })
 
+test('where the ID token does not say whether its address is verified, the userinfo endpoint is asked, and both come from one place', async () => {
+  const email = 'thin@id.example'
+  for (const [inToken, userInfo, expected] of [
+    [{}, { email, email_verified: true }, { email, isEmailVerified: true, missed: null }],
+    [{}, { email, email_verified: 'true' }, { email, isEmailVerified: true }],
+    [{}, { email, email_verified: false }, { email, isEmailVerified: false }],
+    [{}, { email }, { email, isEmailVerified: false }],
+    [{}, { email: 'new@id.example', email_verified: true }, { email: 'new@id.example', isEmailVerified: true }],
+    [{}, { email_verified: true }, { email, isEmailVerified: false }],
+    [{}, { email: null, email_verified: true }, { email, isEmailVerified: false }],
+    [{}, undefined, { email, isEmailVerified: false, missed: expect.any(ProviderFault) }],
+    [{ email_verified: true }, { email, email_verified: false }, { email, isEmailVerified: true }],
+    [{ email_verified: false }, { email, email_verified: true }, { email, isEmailVerified: false }],
+  ] as const) {
+    const told = userInfo && { sub: 'thin', ...userInfo }
+    provider.cheat({ ...saying({ sub: 'thin', email, ...inToken }), ...(told && { userInfo: told }) })
+    const read = await readBy(clientOf())
+    expect([inToken, userInfo, read]).toMatchObject([inToken, userInfo, expected])
+  }
+  provider.cheat({ ...saying({ sub: 'thin', email }), userInfo: { sub: 'other', email, email_verified: true } })
+  expect(await readBy(clientOf())).toMatchObject({ isEmailVerified: false })
+  provider.cheat(saying({ sub: 'thin', email })) // who trusts its addresses need not ask
+  expect(await readBy(clientOf({ trustsEmail: true }))).toMatchObject({ isEmailVerified: true, missed: null })
+})
+
 test('a name is the whole one, or made of its parts', async () => {
   for (const [said, name] of [
     [{ name: 'Ada Lovelace', given_name: 'A', family_name: 'L' }, 'Ada Lovelace'],
@@ -582,6 +628,28 @@ test('an address that a provider leaves empty, or that is none, is one that it d
       expect([value, await client.endSessionUrl(callback)]).toEqual([value, null])
     }
   }
+})
+
+test('metadata are asked for every ten minutes, however long the server runs, and may begin with a byte order mark', async () => {
+  let asked = 0
+  const path = '/.well-known/openid-configuration'
+  const known = await (await fetch(provider.issuer + path)).text()
+  const answer = () => {
+    asked += 1
+    return new Response(`\ufeff${known}`)
+  }
+  provider.cheat({ ...saying(personOf('any')), answers: { [path]: answer } })
+  const client = clientOf()
+  const clock = spyOn(performance, 'now')
+  try {
+    for (const minutes of [0, 9, 11, 12, 20, 22]) {
+      clock.mockReturnValue(minutes * 60_000)
+      await client.begin('https://apps.example/callback', 'a nonce', null)
+    }
+  } finally {
+    clock.mockRestore()
+  }
+  expect(asked).toBe(3)
 })
 
 test('metadata that are slow, broken, too long or elsewhere are named with their endpoint', async () => {
