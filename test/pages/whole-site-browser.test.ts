@@ -6,7 +6,7 @@ import { enterAs } from './support/enter.ts'
 import { makeHostile } from './support/hostile-text.ts'
 import { inspectPage, judgeKeyboard, judgeTheme } from './support/judge-page.ts'
 import { pageTable } from './support/page-table.ts'
-import { siteMap, type Who } from './support/site-map.ts'
+import { siteMap } from './support/site-map.ts'
 import { createStockedWorld, type StockedWorld } from './support/stocked-world.ts'
 import { everybody, minutes, walk } from './support/whole-site.ts'
 import { needs } from '../support/needs.ts'
@@ -37,30 +37,26 @@ const judge = async (page: Page): Promise<readonly string[]> => {
   return [...onPhone, ...onDesktop.map((fault) => `On a desktop: ${fault}`)]
 }
 
-/** The faults of every page for these people: on a phone and a desktop, in the dark, by keyboard; and then without JavaScript. */
-const walkAll = async (who: Who): Promise<readonly string[]> => {
-  const withScript = new Map<string, string>()
-  const judgeAll = async (page: Page, path: string) => {
-    withScript.set(path, await page.evaluate<string>(linksAndForms))
-    return await judge(page)
-  }
-  const judgePlain = async (page: Page, path: string) => {
-    const isSame = (await page.evaluate<string>(linksAndForms)) === withScript.get(path)
-    return [...(await inspectPage(page)), ...(isSame ? [] : ['Links or forms differ from those with JavaScript.'])]
-  }
-  const faults = [
-    ...(await walk(world, who, { width: 'phone', theme: 'dark' }, judgeAll)),
-    ...(await walk(world, who, { javaScript: false, width: 'phone', theme: 'light' }, judgePlain)),
-  ]
-  return faults.map((fault) => `For the ${who}: ${fault}`)
-}
+for (const who of everybody) {
+  test(
+    `every page for the ${who} is accessible and complete on a phone and a desktop, by keyboard, and without JavaScript`,
+    async () => {
+      const withScript = new Map<string, string>()
+      const judgeAll = async (page: Page, path: string) => {
+        withScript.set(path, await page.evaluate<string>(linksAndForms))
+        return await judge(page)
+      }
+      expect(await walk(world, who, { width: 'phone', theme: 'dark' }, judgeAll)).toEqual([])
 
-test(
-  'every page is accessible and complete for everybody, on a phone and a desktop, by keyboard, and without JavaScript',
-  // At once, because each waits for its browser most of the time, and this is the longest of all test files.
-  async () => expect((await Promise.all(everybody.map(walkAll))).flat()).toEqual([]),
-  30 * minutes, // on a busy machine; a quiet one takes three
-)
+      const judgePlain = async (page: Page, path: string) => {
+        const isSame = (await page.evaluate<string>(linksAndForms)) === withScript.get(path)
+        return [...(await inspectPage(page)), ...(isSame ? [] : ['Links or forms differ from those with JavaScript.'])]
+      }
+      expect(await walk(world, who, { javaScript: false, width: 'phone', theme: 'light' }, judgePlain)).toEqual([])
+    },
+    20 * minutes, // on a busy machine; a quiet one takes less than one
+  )
+}
 
 /** Everything that a person can press, in order, but for passkeys, which need JavaScript. */
 const linksAndForms = `JSON.stringify(
