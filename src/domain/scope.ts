@@ -16,7 +16,10 @@ export type ScopeEntry = {
 /** Scopes by name, in the order in which they are shown. */
 export type ScopeCatalogue = ReadonlyMap<string, ScopeEntry>
 
-/** The scopes of version 2026-08 (contract section 4). */
+/**
+ * The scopes of version 2026-08 (contract section 4; for developers `guides/develop/first-app.md`). A new one keeps to the areas that
+ * are here, because operators may have scopes of their own in every other one.
+ */
 const builtIn = {
   'profile:read': { callers: ['user'], availability: 'available', words: 'See your name and picture' },
   'profile.email:read': { callers: ['user'], availability: 'available', words: 'See your email address' },

@@ -1,41 +1,28 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { valuesCommand } from '../../src/cli/completion/completed-command.ts'
 import { commandPlaces } from '../../src/cli/remote-commands.ts'
 import { onSqlite } from '../support/engines.ts'
 import { databaseOf } from '../support/postgres.ts'
 import { programCommand } from '../support/program.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { everyCommand } from './support/commands.ts'
 import { deskAt, failureIn, openDesk, run, runHere } from './support/run.ts'
 
-const commands = [
-  'serve', 'dev', 'dev-certificate', 'health', 'print', 'print systemd', 'print container', 'print caddy', 'print nginx', 'completion',
-  'migrate', 'check', 'backup', 'restore', 'purge', 'seed',
-  'user', 'user create', 'user disable', 'user enable', 'user list',
-  'app', 'app create', 'app suspend', 'app activate', 'app list',
-  'credential', 'credential create', 'credential rotate', 'credential revoke', 'credential list',
-  'redirect', 'redirect add', 'redirect remove', 'redirect list',
-  'install', 'install create', 'install approve', 'install reject', 'install deactivate', 'install list',
-  'resource', 'resource import',
-  'review', 'review submit', 'review withdraw', 'review approve', 'review reject', 'review activate', 'review list',
-  'endpoint', 'endpoint add', 'endpoint list', 'endpoint enable', 'endpoint disable', 'endpoint remove', 'endpoint rotate',
-  'endpoint ping', 'endpoint attempts', 'endpoint resend',
-  'audit', 'audit list',
-  'login', 'logout', 'whoami', 'versions', 'versions list', 'versions show', 'versions create', 'versions rollback',
-  'installs', 'installs list',
-  'webhooks', 'webhooks list', 'webhooks ping', 'webhooks attempts', 'webhooks resend',
-] // prettier-ignore
+const groups = everyCommand.map(([name]) => name.split(' ').slice(0, -1).join(' '))
+const commands = [...new Set([...groups, ...everyCommand.map(([name]) => name)])]
 
 test('every command prints its --help on stdout and exits 0', async () => {
-  for (const command of ['', ...commands]) {
+  for (const command of commands) {
     const { exitCode, stdout, stderr } = await runHere([...command.split(' ').filter(Boolean), '--help'])
     expect({ command, exitCode, stderr }).toEqual({ command, exitCode: 0, stderr: '' })
     expect(stdout).toStartWith(`Usage: app-platform${command === '' ? '' : ` ${command}`} `)
   }
-}, 180_000)
+}, 300_000)
 
 test('the help of the program lists every command', async () => {
   const { stdout } = await run(['--help'])
-  for (const command of commands.filter((name) => !name.includes(' ')))
+  for (const command of commands.filter((name) => !name.includes(' ') && name !== valuesCommand))
     expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
 })
 

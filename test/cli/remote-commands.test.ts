@@ -1,8 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import type { Command } from 'commander'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createProgram } from '../../src/cli/program.ts'
 import { commandPlaces, remotePlaceOf } from '../../src/cli/remote-commands.ts'
 import { serviceRights } from '../../src/domain/service-key.ts'
 import { createServiceKey, revokeServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
@@ -14,6 +12,7 @@ import { addApp, addUser, type AppInWorld, type Login } from '../support/world.t
 import { worldOfFile } from '../support/world-of-file.ts'
 import { expectRefusal } from '../flows/support/expect-refusal.ts'
 import { send } from '../flows/support/send.ts'
+import { everyCommand } from './support/commands.ts'
 import { failureIn, type Run, runHere, urlOfDesk } from './support/run.ts'
 
 const world = await worldOfFile()
@@ -42,23 +41,15 @@ beforeAll(async () => {
   await setOperator(platform, trace, operator, { userId: boss.id, isOperator: true })
 })
 
-/** Every command that can be called, by its name. */
-const commandsOf = (command: Command, at: readonly string[] = []): readonly (readonly [string, Command])[] =>
-  command.commands.flatMap((child) => {
-    const name = [...at, child.name()]
-    return child.commands.length === 0 ? [[name.join(' '), child] as const] : commandsOf(child, name)
-  })
-const isHelp = (name: string) => name === 'help' || name.endsWith(' help')
-const every = commandsOf(await createProgram()).filter(([name]) => !isHelp(name))
-
 describe('the table of commands', () => {
   test('has each command of the program, and no other', () => {
-    expect(Object.keys(commandPlaces).toSorted()).toEqual(every.map(([name]) => name).toSorted())
+    const table = Object.keys(commandPlaces).toSorted()
+    expect(table, 'The table is in src/cli/remote-commands.ts.').toEqual(everyCommand.map(([name]) => name).toSorted())
   })
 
   test('gives --url to the commands that run over the network; only they name a server of operators', () => {
     const ofDevelopers = /^(login|logout|whoami|versions|installs|webhooks)\b/
-    const withUrl = every.filter(([name, { options }]) => {
+    const withUrl = everyCommand.filter(([name, { options }]) => {
       const found = options.find(({ long }) => long === '--url')
       return found !== undefined && !ofDevelopers.test(name) && found.description.includes('service key')
     })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { issuable } from '../../src/domain/scope.ts'
 import { createCredential, listCredentials } from '../../src/operations/credentials/credentials.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
@@ -117,7 +118,7 @@ describe('POST /token', () => {
     expect(await told('site:read sites:read')).toBe('A scope in the list does not exist, or was retired.')
     for (const odd of ['site:list', '<script>', app.development.clientSecret])
       expect(await told(`site:read ${odd}`)).toBe(
-        'Scope 2 in the list does not exist. There are: profile.email:read, profile:read, site.content:write, site:read, store:read.',
+        `Scope 2 in the list does not exist. There are: ${issuable.join(', ')}.`,
       )
   })
 

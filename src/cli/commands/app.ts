@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { type MemberRole, memberRoles } from '../../domain/member.ts'
 import { mixedScripts } from '../../domain/name.ts'
+import { issuable } from '../../domain/scope.ts'
 import { endAppAccess } from '../../operations/end-access.ts'
 import {
   setAppStatus,
@@ -33,8 +34,7 @@ export const addAppCommands = (program: Command): void => {
     .requiredOption('--scopes <scopes>', 'the scopes it may ask for, separated by spaces')
     .addHelpText(
       'after',
-      '\nScopes: profile:read profile.email:read site:read store:read site.content:write' +
-        '\nNext: app-platform credential create <app> --environment development',
+      `\nScopes: ${issuable.join(' ')}\nNext: app-platform credential create <app> --environment development`,
     )
   operator('suspend <app>', 'Suspend an app: its credentials and tokens stop working.', async (session, slug: string) =>
     recordAnswer(await setAppStatus(...session, { slug, status: 'suspended' })),

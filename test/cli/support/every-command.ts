@@ -2,17 +2,11 @@ import { expect } from 'bun:test'
 import type { Command } from 'commander'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createProgram } from '../../../src/cli/program.ts'
 import { lastingFolder, temporaryFolder } from '../../support/temporary-folder.ts'
+import { everyCommand } from './commands.ts'
 import { type Run, runHere } from './run.ts'
 
 // What every command that works on the database has to do alike: the table is the list of all commands of the program.
-
-const commandsOf = (command: Command, at: readonly string[] = []): readonly (readonly [readonly string[], Command])[] =>
-  command.commands.flatMap((child) => {
-    const name = [...at, child.name()]
-    return child.commands.length === 0 ? [[name, child] as const] : commandsOf(child, name)
-  })
 
 const folder = lastingFolder()
 chmodSync(folder, 0o777) // what root runs acts as the owner of the database
@@ -63,24 +57,24 @@ const argumentsFor = (command: Command): readonly string[] =>
     .map((argument) => wordFor(argument.name(), argument.argChoices))
 
 /** The command with every argument and flag that it must have. */
-const wordsFor = ([name, command]: readonly [readonly string[], Command]): readonly string[] => [
-  ...name,
-  ...(formed[name.join(' ')] ?? argumentsFor(command)),
+const wordsFor = ([name, command]: readonly [string, Command]): readonly string[] => [
+  ...name.split(' '),
+  ...(formed[name] ?? argumentsFor(command)),
   ...command.options
     .filter(({ mandatory }) => mandatory)
     .flatMap(({ long, required, argChoices }) =>
       required ? [long ?? '', wordFor(long ?? '', argChoices)] : [long ?? ''],
     ),
-  ...(further[name.join(' ')] ?? []),
+  ...(further[name] ?? []),
 ]
 
 const takesDatabase = ({ options }: Command) => options.some(({ long }) => long === '--database')
 /** They name the database without opening it. */
 const namesOnly = /^(print .*|completion-values)$/
 /** Every command on a database file. */
-export const everyOnFile = commandsOf(await createProgram())
-  .filter(([name, command]) => takesDatabase(command) && !namesOnly.test(name.join(' ')))
-  .map((one) => [one[0].join(' '), wordsFor(one)] as const)
+export const everyOnFile = everyCommand
+  .filter(([name, command]) => takesDatabase(command) && !namesOnly.test(name))
+  .map((one) => [one[0], wordsFor(one)] as const)
 /** These run until they are told to end. */
 export const isServer = (name: string): boolean => name === 'serve' || name === 'dev'
 /** Every command that works on a database of either engine, and ends by itself. `restore` and `move` take it out of use. */

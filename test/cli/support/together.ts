@@ -106,6 +106,7 @@ export const ofWorld = [
   'redirect list',
   'review list',
 ]
+/** What lists everything: also on a full disk. */
 export const lists = [
   'migrate',
   'user list',
