@@ -139,33 +139,34 @@ export const installQueries = (db: DrizzleConnection) => {
      * Installs that match, among the next rows of the window, in the order of their IDs, which is that of their requests, with
      * the names of app, user and place. `searchedTo` is the ID of the last one that was read, or null at the end.
      */
-    search: async (question: InstallFilter, order: TimeOrder, window: SearchWindow) => {
+    search: async (asked: Partial<InstallFilter>, order: TimeOrder, window: SearchWindow) => {
+      const question = { ...everyInstall, ...asked }
       const look = await lookThrough(db, installs.id, listOrderOf(order), window, installScope(question))
       const found = await described()
-        .where(and(look.isWithin, isInstallAsked(question)))
+        .where(and(look.isWithin, hasRow(question), hasNames(question), isDecidable(question)))
         .orderBy(look.order)
         .limit(window.limit)
       return { found, searchedTo: look.searchedTo }
     },
     /** How many installs there are in each state among those that match but for their status. */
-    countStates: async (question: InstallFilter): Promise<StateCounts> => {
-      const everyStatus = { ...question, status: null }
+    countStates: async (asked: Partial<InstallFilter>): Promise<StateCounts> => {
+      const question = { ...everyInstall, ...asked, status: null }
       const columns = { approval: installs.approval, state: installs.state }
-      const newest = { scope: installScope(everyStatus), order: desc(installs.id), rows: countedRows + 1 }
+      const newest = { scope: installScope(question), order: desc(installs.id), rows: countedRows + 1 }
       // Only a search for text needs the names, whose rows cost more to read than the installs themselves.
-      const isPlain = question.part === '' && question.kind === null
-      const among = isPlain
-        ? db
-            .select({ ...columns, hit: hitOf(isOfEnvironment(question.environment)) })
-            .from(installs)
-            .where(newest.scope)
-        : db
-            .select({ ...columns, hit: hitOf(isInstallAsked(everyStatus)) })
-            .from(installs)
-            .innerJoin(resources, eq(resources.id, installs.resourceId))
-            .innerJoin(apps, eq(apps.id, installs.appId))
-            .innerJoin(users, eq(users.id, installs.userId))
-            .where(newest.scope)
+      const among =
+        hasNames(question) === undefined
+          ? db
+              .select({ ...columns, hit: hitOf(hasRow(question)) })
+              .from(installs)
+              .where(newest.scope)
+          : db
+              .select({ ...columns, hit: hitOf(and(hasRow(question), hasNames(question))) })
+              .from(installs)
+              .innerJoin(resources, eq(resources.id, installs.resourceId))
+              .innerJoin(apps, eq(apps.id, installs.appId))
+              .innerJoin(users, eq(users.id, installs.userId))
+              .where(newest.scope)
       const read = among.orderBy(newest.order).limit(newest.rows).as('among')
       const rows = await db
         .select({ approval: read.approval, state: read.state, ...hitCounts(read.hit) })
@@ -178,7 +179,7 @@ export const installQueries = (db: DrizzleConnection) => {
     },
     /** Installs of an app that match, without anything that identifies the user or the place. */
     searchOfApp: async (appId: string, question: AppInstallFilter, by: TimeOrder, window: SearchWindow) => {
-      const asked = { ...question, appId, userId: null, part: '' }
+      const asked = { ...everyInstall, ...question, appId }
       const look = await lookThrough(db, installs.id, listOrderOf(by), window, installScope(asked))
       const found = await db
         .select({
@@ -188,14 +189,7 @@ export const installQueries = (db: DrizzleConnection) => {
         })
         .from(installs)
         .innerJoin(resources, eq(resources.id, installs.resourceId))
-        .where(
-          and(
-            look.isWithin,
-            isOfStatus(question.status),
-            isOfKind(question.kind),
-            isOfEnvironment(question.environment),
-          ),
-        )
+        .where(and(look.isWithin, hasRow(asked), hasNames(asked)))
         .orderBy(look.order)
         .limit(window.limit)
       return { found, searchedTo: look.searchedTo }
@@ -315,6 +309,14 @@ export type InstallFilter = {
   /** Text in the slug or name of the app, the address of the user, or the slug of the place. */
   readonly part: string
 }
+const everyInstall: InstallFilter = {
+  appId: null,
+  userId: null,
+  status: null,
+  kind: null,
+  environment: null,
+  part: '',
+}
 export type AppInstallFilter = Pick<InstallFilter, 'status' | 'kind' | 'environment'>
 
 /** Which of its installs an app asks for. */
@@ -344,10 +346,6 @@ const ofStatus = {
   rejected: eq(installs.approval, 'rejected'),
   withdrawn: eq(installs.approval, 'withdrawn'),
 } as const satisfies Record<InstallStatus, SQL | undefined>
-const isOfStatus = (status: InstallStatus | null) => (status === null ? undefined : ofStatus[status])
-
-const isOfKind = (kind: ResourceKind | null): SQL | undefined => (kind === null ? undefined : eq(resources.kind, kind))
-
 /** The installs among which a search looks: an index has those of an app, of a user, and those that wait. */
 const installScope = ({ appId, userId, status }: InstallFilter): SQL | undefined =>
   and(
@@ -356,15 +354,17 @@ const installScope = ({ appId, userId, status }: InstallFilter): SQL | undefined
     status === 'waiting' ? isPending : undefined,
   )
 
-const isOfEnvironment = (environment: Environment | null): SQL | undefined =>
-  environment === null ? undefined : eq(installs.environment, environment)
-
-const isInstallAsked = ({ status, kind, environment, part }: InstallFilter): SQL | undefined =>
+/** What the row of an install says itself. */
+const hasRow = ({ status, environment }: InstallFilter): SQL | undefined =>
   and(
-    isOfStatus(status),
-    status === 'waiting' ? isNull(apps.deletedAt) : undefined, // nobody can decide on the others
-    isOfKind(kind),
-    isOfEnvironment(environment),
+    status === null ? undefined : ofStatus[status],
+    environment === null ? undefined : eq(installs.environment, environment),
+  )
+
+/** What the rows of its app, user and place say. Undefined if nothing of the kind is asked: then a count need not read them. */
+const hasNames = ({ kind, part }: InstallFilter): SQL | undefined =>
+  and(
+    kind === null ? undefined : eq(resources.kind, kind),
     part === ''
       ? undefined
       : or(
@@ -374,3 +374,7 @@ const isInstallAsked = ({ status, kind, environment, part }: InstallFilter): SQL
           contains(resources.slug, part),
         ),
   )
+
+/** Nobody can decide on the installs of deleted apps. */
+const isDecidable = ({ status }: InstallFilter): SQL | undefined =>
+  status === 'waiting' ? isNull(apps.deletedAt) : undefined

@@ -15,7 +15,7 @@ import { requireOperator, requireVisit, type Visit } from './visit.ts'
 
 // A list is described once, by its name, its address and its fields. From the fields come what the address asks for, the filter
 // bar, the pager, the sentence of a list without rows, the addresses of links to the list, and the file. To add a
-// filter, add a field, and use its value where the list asks the store.
+// filter, add a field, and use its value where the list asks the store: inside `found`, if the value can be refused there.
 
 /** A choice: its value in the address, and what a page calls it. */
 export type Option<T extends string = string> = readonly [value: T, words: string]

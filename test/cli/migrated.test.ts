@@ -24,14 +24,17 @@ const ask = async ({ file }: Desk, sql: string): Promise<readonly unknown[]> => 
 const steps =
   "SELECT one.at || '-' || two.at AS steps FROM watermarks AS one, watermarks AS two WHERE one.name = 'migrated_from' AND two.name = 'migrated_to'"
 
+/** How many steps the program has. */
+const known = migrations.length
+
 const sqlOf = (index: number) => `CREATE TABLE more_${index} (number INTEGER NOT NULL)`
 
 /** The program's own steps and so many more. */
-const withMore = <Step extends Migration>(known: readonly Step[], count: number): readonly Migration[] => {
+const withMore = <Step extends Migration>(own: readonly Step[], count: number): readonly Migration[] => {
   return [
-    ...known,
+    ...own,
     ...Array.from({ length: count }, (_, index) => ({
-      id: known.length + index + 1,
+      id: own.length + index + 1,
       name: `more ${index}`,
       sql: sqlOf(index),
       sha256: createHash('sha256').update(sqlOf(index)).digest('hex'),
@@ -50,14 +53,16 @@ test('the transaction of a step notes from and to which step, over several steps
   const desk = await openDesk()
   expect(await ask(desk, steps)).toEqual([])
   await migrateFurther(desk, 1)
-  expect(await ask(desk, steps)).toEqual([{ steps: '1-2' }])
+  expect(await ask(desk, steps)).toEqual([{ steps: `${known}-${known + 1}` }])
   await migrateFurther(desk, 3)
-  expect(await ask(desk, steps)).toEqual([{ steps: '1-4' }])
+  expect(await ask(desk, steps)).toEqual([{ steps: `${known}-${known + 3}` }])
 })
 
+const noted = [known, known + 2] as const
+const [from, to] = noted
 /** As a process leaves it that was killed between the migration and its audit event. */
 const leaveNotes = async (desk: Desk) => {
-  for (const note of notesOfStep(1, 3)) await ask(desk, note)
+  for (const note of notesOfStep(...noted)) await ask(desk, note)
 }
 
 test('the next command that opens a migrated database leaves exactly one audit event of it, by the operator', async () => {
@@ -65,7 +70,7 @@ test('the next command that opens a migrated database leaves exactly one audit e
   await leaveNotes(desk)
   await desk.json(['user', 'list'])
   await desk.json(['user', 'list'])
-  expect(await eventsOf(desk)).toMatchObject([{ actor: { kind: 'operator' }, detail: { from: 1, to: 3 } }])
+  expect(await eventsOf(desk)).toMatchObject([{ actor: { kind: 'operator' }, detail: { from, to } }])
   expect(await ask(desk, steps)).toEqual([])
 })
 
@@ -74,7 +79,7 @@ test('a server that opens it leaves the event as the system', async () => {
   await leaveNotes(desk)
   for (let starts = 0; starts < 2; starts += 1)
     expect(await (await startServer({ database: desk.file })).stop()).toBe(0)
-  expect(await eventsOf(desk)).toMatchObject([{ actor: { kind: 'system' }, detail: { from: 1, to: 3 } }])
+  expect(await eventsOf(desk)).toMatchObject([{ actor: { kind: 'system' }, detail: { from, to } }])
 })
 
 onSqlite('restore of a file')('a database that was restored before its event was written leaves it, once', async () => {

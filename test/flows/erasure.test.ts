@@ -208,7 +208,9 @@ describe('the erasure of a person', () => {
       .map(({ place: column }) => column)
     const texts = columns.filter((column) => theirs.test(column) || !technical.test(column))
     const unknown = texts.filter((column) => !impersonal.has(column))
-    expect(unknown.toSorted()).toEqual([...personal, ...emptied].toSorted())
+    expect(unknown.toSorted(), 'Add a new column to one of the four lists below this test.').toEqual(
+      [...personal, ...emptied].toSorted(),
+    )
   })
 })
 

@@ -104,6 +104,15 @@ const isExplained = (text: string): boolean =>
     text,
   )
 
+/** Whether the number of rows in a list of one page, or in its open tab, is not the number that it shows. */
+const miscounts = (text: string, rows: readonly string[]): boolean => {
+  if (/ rel="(?:next|prev)"/.test(text)) return false
+  const [, inTab = rows.length] = /aria-current="true">[^<]*<span class="count">(\d+)<\/span>/.exec(text) ?? []
+  return (
+    Number(inTab) !== rows.length || [...text.matchAll(/>(\d+) of (\d+) shown</g)].some(([, some, all]) => some !== all)
+  )
+}
+
 describe('every list', () => {
   test('is described by its page, as is every page that can be searched', async () => {
     const described = listTable(world.platform)
@@ -137,6 +146,7 @@ describe('every list', () => {
           page: { status, text, rows },
         } of seen) {
           if (status === 200 && !says(text, name, value, field)) fault(`does not say ${value}`)
+          if (status === 200 && miscounts(text, rows)) fault(`counts other rows of ${value} than it shows`)
           if (rows.length === 0 && !isExplained(text)) fault(`has no row of ${value}, and does not say why`)
         }
         if (!seen.some(({ page: { rows, text } }) => rows.join() !== all.join() || isExplained(text)))

@@ -25,7 +25,10 @@ afterAll(async () => await endWorld(world))
 
 test('the tests of the whole site know every page', () => {
   const pages = pageTable(world.platform).filter(({ method }) => method === 'GET')
-  expect(siteMap.map(({ pattern }) => pattern).toSorted()).toEqual(pages.map(({ pattern }) => pattern).toSorted())
+  const known = siteMap.map(({ pattern }) => pattern)
+  expect(known.toSorted(), 'The list is in test/pages/support/site-map.ts.').toEqual(
+    pages.map(({ pattern }) => pattern).toSorted(),
+  )
 })
 
 /** On the phone that it is on, and then as wide as a desktop. What axe finds does not depend on the width. */

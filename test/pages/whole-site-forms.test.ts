@@ -107,7 +107,8 @@ const send = async (browser: PlainBrowser, form: PageForm, ticket: string, site 
   )
 
 test('every form is on some page', () => {
-  expect(patterns.filter((pattern) => !found.has(pattern))).toEqual([])
+  const missing = patterns.filter((pattern) => !found.has(pattern))
+  expect(missing, 'A page of site-map.ts must show it, with what stocked-world.ts has.').toEqual([])
 })
 
 test('a red button is only on a page that asks first and also leads back', async () => {

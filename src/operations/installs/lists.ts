@@ -138,7 +138,7 @@ export const listAppInstalls = async (
 
 /** How many installs of an app there are in each state among those that match but for their status. */
 export const countAppInstalls = async ({ database }: Platform, appId: string, question: AppInstallFilter) =>
-  await database.queries.installs.countStates({ ...question, appId, userId: null, part: '' })
+  await database.queries.installs.countStates({ ...question, appId })
 
 /** The caller's installs, including ended ones. */
 export const listOwnInstalls = async (

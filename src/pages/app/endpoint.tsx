@@ -8,7 +8,7 @@ import {
   readEndpoint,
   setEndpointStatus,
 } from '../../operations/webhooks/endpoints.ts'
-import { timeOf } from '../audit-period.ts'
+import { timeOf } from '../period.ts'
 import { changed } from '../change.tsx'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'

@@ -4,12 +4,12 @@ import { type AppEventSearch, countEventsOfApp, listAppEvents } from '../../oper
 import { type Named, namesOf } from '../../operations/audit/names.ts'
 import { exportAppEvents } from '../../operations/exports.ts'
 import { AuditEvents, groupsWith, outcomes } from '../audit-events.tsx'
-import { periodOf } from '../audit-period.ts'
+import { periodFields, periodOf } from '../period.ts'
 import type { ParamsOf } from '../change.tsx'
 import { eventColumns, eventRows } from '../csv-download.ts'
 import { Problem } from '../design/field.tsx'
 import { ExportForm, FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
-import { choice, date, list, listRoutes, order, timeOrders, type ListValues } from '../list.ts'
+import { choice, list, listRoutes, order, timeOrders, type ListValues } from '../list.ts'
 import { page } from '../page.ts'
 import type { Visit } from '../visit.ts'
 import { appFor, AppPage, consoleAppPath } from './app-area.tsx'
@@ -17,8 +17,7 @@ import { appFor, AppPage, consoleAppPath } from './app-area.tsx'
 const appTrail = list('app-trail', '/console/:slug/trail', {
   action: choice('Event', (action) => groupsWith(action, 'members')),
   outcome: choice('Outcome', outcomes, 'Any'),
-  since: date('From (UTC)'),
-  until: date('Before (UTC)'),
+  ...periodFields,
   sort: order(timeOrders),
 })
 

@@ -5,7 +5,7 @@ import { type AuditSearch, searchEvents } from '../../operations/audit/read-audi
 import { badInput } from '../../operations/decide.ts'
 import { exportEvents } from '../../operations/exports.ts'
 import { AuditEvents, groupsWith, outcomes } from '../audit-events.tsx'
-import { periodOf } from '../audit-period.ts'
+import { periodOf } from '../period.ts'
 import { eventColumns, eventRows } from '../csv-download.ts'
 import { Problem } from '../design/field.tsx'
 import { ExportForm, FilterForm, noMatch, Pager } from '../design/list-tools.tsx'

@@ -7,8 +7,8 @@ import { AppStatusBadge, Badge, VersionStatusBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
 import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
-import { periodOf } from '../audit-period.ts'
-import { choice, date, entry, list, listRoutes, search } from '../list.ts'
+import { periodFields, periodOf } from '../period.ts'
+import { choice, entry, list, listRoutes, search } from '../list.ts'
 import { page, seeOther } from '../page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { DeskPage, deskPaths, reviewPath } from './desk-page.tsx'
@@ -27,8 +27,7 @@ const deskDecided = list('desk-decided', deskPaths.decided, {
     ['rejected', 'Rejected'],
   ]),
   by: entry('Decided by (email address)'),
-  since: date('From (UTC)'),
-  until: date('Before (UTC)'),
+  ...periodFields,
 })
 
 /** The versions that wait for a decision. `/desk` leads here. */

@@ -67,7 +67,7 @@ describe.each([0, 1] as const)('of two sides, number %p', (index) => {
     ).toEqual([[install, app.slug, 'site:read']])
     expect(await q.installs.pageOfUser(user.id, install, 10)).toEqual([])
     expect((await q.installs.list(app.id)).map((row) => row.install.id)).toEqual([install])
-    const asked = { appId: app.id, userId: null, status: null, kind: null, environment: null, part: '' } as const
+    const asked = { appId: app.id }
     const window = { after: beyond, rows: 10, limit: 10 }
     const found = async (change: object) =>
       (await q.installs.search({ ...asked, ...change }, 'newest', window)).found.map((row) => row.install.id)

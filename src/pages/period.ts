@@ -1,8 +1,12 @@
 import { badInput } from '../operations/decide.ts'
+import { date } from './list.ts'
 import { readMoment } from './words.ts'
 
+/** The two filters of a list that can be narrowed to a period. */
+export const periodFields = { since: date('From (UTC)'), until: date('Before (UTC)') } as const
+
 /**
- * The period that two filters name, in UTC.
+ * The period that they name, in UTC. Call it inside `found` of the list, so that a refusal is told beside the filter.
  * @throws invalid_request, naming the filter, for what is no time, and for a period that ends before it begins
  */
 export const periodOf = (fields: { readonly since: string; readonly until: string }) => {
