@@ -51,12 +51,15 @@ CREATE TABLE apps (
   secrets_roll_back INTEGER NOT NULL CHECK (secrets_roll_back IN (0, 1)),
   publisher TEXT,
   is_listed INTEGER NOT NULL CHECK (is_listed IN (0, 1)),
+  description TEXT,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   deleted_at INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX apps_by_owner ON apps (owner_id);
 CREATE INDEX apps_deleted ON apps (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX apps_in_directory
+  ON apps (slug, status, deleted_at, is_listed, name, publisher, description, owner_id);
 
 CREATE TABLE scopes (
   id TEXT PRIMARY KEY NOT NULL,

@@ -37,7 +37,7 @@ import type { SecretHash } from '../../src/domain/secret.ts'
 export type App = typeof apps.$inferSelect
 export type Client = typeof clients.$inferSelect
 
-type Changeable = Omit<App, 'id' | 'slug' | 'createdAt' | 'updatedAt' | 'deletedAt'>
+type Changeable = Omit<App, 'id' | 'slug' | 'createdAt' | 'updatedAt' | 'deletedAt' | 'description'>
 
 /** Which apps are asked for. A deleted app is neither active nor suspended. */
 export type AppQuestion = {
@@ -145,6 +145,9 @@ export const appQueries = (db: DrizzleConnection) => {
         .update(apps)
         .set({ ...to, updatedAt: now })
         .where(eq(apps.id, id))),
+    /** The description of the version that becomes live. The app itself does not change. */
+    describe: async (id: string, description: string | null) =>
+      void (await db.update(apps).set({ description }).where(eq(apps.id, id))),
     /** Deletes the app, or restores it (null). Either way it is suspended afterwards. */
     setDeleted: async (id: string, deletedAt: number | null, now: number) =>
       void (await db.update(apps).set({ status: 'suspended', deletedAt, updatedAt: now }).where(eq(apps.id, id))),

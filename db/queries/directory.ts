@@ -10,9 +10,12 @@ import { isLiveOfApp, live } from './versions.ts'
 /** Apps that the directory has: active ones that no operator has hidden. The join with `live` leaves those with a live version. */
 const isShown = and(eq(apps.status, 'active'), isNull(apps.deletedAt), eq(apps.isListed, true))
 
-/** The owner's name is not public: nothing is found by it. */
+/**
+ * The owner's name is not public: nothing is found by it. The index `apps_in_directory` has all columns of `apps` that a search reads, so
+ * that it reads nothing else of what it does not find.
+ */
 const isNamed = or(
-  ...[apps.name, apps.slug, apps.publisher, live.description].map((column) => isLike(column, given('pattern'))),
+  ...[apps.name, apps.slug, apps.publisher, apps.description].map((column) => isLike(column, given('pattern'))),
 )
 
 /** Where a part of the list is and what it is to contain; null: nothing of the kind is asked. */
@@ -27,8 +30,8 @@ type Asked = Side & {
 
 /** What a list shows of an app. The manifest is not read. */
 const shownColumns = {
-  ...pick(apps, 'id', 'slug', 'name', 'status', 'publisher'),
-  ...pick(live, 'iconSha256', 'description', 'scopes', 'version', 'activatedAt'),
+  ...pick(apps, 'id', 'slug', 'name', 'status', 'publisher', 'description'),
+  ...pick(live, 'iconSha256', 'scopes', 'version', 'activatedAt'),
   ownerName: users.name,
 }
 

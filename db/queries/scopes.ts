@@ -14,6 +14,7 @@ import {
 import type { DrizzleConnection } from './connection.ts'
 import { noRetry } from './grants.ts'
 import { beside, type Place } from './places.ts'
+import { lazyReader } from './reader.ts'
 import { changeOne, inserter, lockingFinder } from './rows.ts'
 
 export type OwnScopeRow = typeof scopes.$inferSelect
@@ -31,6 +32,7 @@ const couldHave = (name: string) => or(has(apps.heldScopes, name), has(apps.give
 export const scopeQueries = (db: DrizzleConnection) => {
   const find = lockingFinder(db, scopes, 'name')
   const isLive = isNull(scopes.retiredAt)
+  const live = lazyReader(db, () => db.select().from(scopes).where(isLive).orderBy(asc(scopes.name))) // nearly every page asks for them
   const clientsOf = (appIds: readonly string[]) =>
     db
       .select({ id: clients.id })
@@ -44,7 +46,7 @@ export const scopeQueries = (db: DrizzleConnection) => {
     /** The scope, also a retired one. Until the transaction ends, nobody retires it. */
     find: (name: string) => find({ name }),
     /** Those that are not retired, by name. */
-    live: async (): Promise<OwnScopeRow[]> => await db.select().from(scopes).where(isLive).orderBy(asc(scopes.name)),
+    live: () => live().all({}),
     /** Scopes beside the name, by name, also retired ones. */
     list: async (place: Place, limit: number): Promise<OwnScopeRow[]> => {
       const { isBeside, order } = beside(scopes.name, 'ascending', place)

@@ -226,6 +226,8 @@ const rolledBack: End = {
     SELECT v.app_id, l.position + 1, v.id, NULL, ?1
     FROM main.versions AS v JOIN main.live_changes AS l ON l.app_id = v.app_id
     WHERE v.status = 'active' AND l.version_id <> v.id AND l.position = ${lastChange('v.app_id')}`,
+    `UPDATE main.apps AS m SET description = v.description FROM main.versions AS v
+    WHERE v.app_id = m.id AND v.status = 'active' AND m.description IS NOT v.description`,
   ],
 }
 

@@ -220,6 +220,8 @@ export const apps = sqliteTable('apps', {
   publisher: text(),
   /** Whether the directory has it, once it is live. */
   isListed: integer('is_listed', { mode: 'boolean' }).notNull(),
+  /** That of the version that became live last; null: it has none, or no version ever was. The directory is searched for it. */
+  description: text(),
   deletedAt: integer('deleted_at'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),

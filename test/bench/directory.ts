@@ -72,36 +72,39 @@ const appOf = (id: string, index: number, ownerId: string, now: number): App => 
   secretsRollBack: true,
   publisher: `Publisher ${index % 100}`,
   isListed: true,
+  description,
   deletedAt: null,
   createdAt: now,
   updatedAt: now,
 })
 
-const versionOf = (id: string, { id: appId, scopes, createdAt }: App): Parameters<Queries['versions']['insert']>[0] => {
-  const description =
-    'Sends a letter to the people who asked for it, once a week, with what is new on your site. '.repeat(2)
-  return {
-    id,
-    appId,
-    number: 1,
-    version: '1.0.0',
-    status: 'active',
-    revision: 1,
-    iconSha256: null,
-    iconPlace: null,
-    description,
-    notes: null,
-    manifest: JSON.stringify({ description, website: 'https://app.example/' }),
-    scopes,
-    artifactSha256: null,
-    artifactFilename: null,
-    artifactSizeBytes: null,
-    rejection: null,
-    createdAt,
-    updatedAt: createdAt,
-    submittedAt: createdAt,
-    reviewedAt: createdAt,
-    reviewedBy: null,
-    activatedAt: createdAt,
-  }
-}
+const description =
+  'Sends a letter to the people who asked for it, once a week, with what is new on your site. '.repeat(2)
+
+const versionOf = (
+  id: string,
+  { id: appId, scopes, createdAt }: App,
+): Parameters<Queries['versions']['insert']>[0] => ({
+  id,
+  appId,
+  number: 1,
+  version: '1.0.0',
+  status: 'active',
+  revision: 1,
+  iconSha256: null,
+  iconPlace: null,
+  description,
+  notes: null,
+  manifest: JSON.stringify({ description, website: 'https://app.example/' }),
+  scopes,
+  artifactSha256: null,
+  artifactFilename: null,
+  artifactSizeBytes: null,
+  rejection: null,
+  createdAt,
+  updatedAt: createdAt,
+  submittedAt: createdAt,
+  reviewedAt: createdAt,
+  reviewedBy: null,
+  activatedAt: createdAt,
+})

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { strToU8, type Zippable, zipSync } from 'fflate'
 import { createHash } from 'node:crypto'
 import { setAppStatus, setListed, setPublisher, transferApp } from '../../src/operations/apps/apps.ts'
-import { moveVersion } from '../../src/operations/versions/move-version.ts'
+import { moveVersion, rollBackOwnVersion } from '../../src/operations/versions/move-version.ts'
 import { call, type Json } from '../support/call.ts'
 import { jpeg, png, webp } from '../support/icons.ts'
 import { operator, trace } from '../support/operator.ts'
@@ -248,6 +248,27 @@ describe('the directory for programs', () => {
       [true, true],
     ]
     expect(found.map((text) => names.map((name) => text.includes(name)))).toEqual([...expected, ...expected])
+  })
+
+  test('is searched for what the live version says, in any spelling of a letter', async () => {
+    const made = await listed(null, { description: 'Cafe\u0301 and apples' })
+    const second = { version: '2.0.0', manifest: { name: 'Listed', description: 'Only pears' } }
+    const { status, body } = await upload(made, second)
+    expect(status).toBe(201)
+    const { slug } = made.app
+    const found = async () =>
+      await Promise.all(
+        ['caf\u00e9', 'CAFe\u0301', 'only pears'].map(async (words) =>
+          (await search(words)).includes(`/apps/${slug}"`),
+        ),
+      )
+    expect(await found()).toEqual([true, true, false])
+    await makeLive(made.app, '2.0.0')
+    expect(await found()).toEqual([false, false, true])
+    const first = await platform.database.queries.versions.byName(made.app.id, '1.0.0')
+    const seen = { fromId: body.id, toId: first?.id ?? '' }
+    await rollBackOwnVersion(...session, { slug, environment: 'production', reason: null, seen })
+    expect(await found()).toEqual([true, true, false])
   })
 
   test('shows what a description says as text, and takes none that draws over or reverses other text', async () => {

@@ -67,6 +67,7 @@ export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, a
       secretsRollBack: true,
       publisher: published.publisher,
       isListed: true,
+      description: null,
       deletedAt: null,
       createdAt: now,
       updatedAt: now,

@@ -179,7 +179,7 @@ const checkUpload = async (upload: VersionUpload, stored?: Uint8Array) => {
   const scopes = asked.kind === 'scopes' ? asked.scopes : []
   const content = {
     ...iconOf(archive, manifest),
-    description: appFactsIn(manifest).description,
+    description: appFactsIn(manifest).description?.normalize('NFC') ?? null, // as names, so that a search finds it
     notes: upload.notes,
     manifest: manifestText(manifest),
     scopes: formatScope(scopes),

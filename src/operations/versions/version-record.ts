@@ -84,6 +84,7 @@ type LiveChange = { readonly from: Version | null; readonly to: Version; readonl
 export const makeLive = async (q: Queries, { from, to, rollbackId }: LiveChange, now: number): Promise<void> => {
   if (from !== null) await moveFrom(q, from, 'superseded', {}, now)
   await moveFrom(q, to, 'active', { activatedAt: now }, now)
+  await q.apps.describe(to.appId, to.description)
   await q.liveChanges.append({ appId: to.appId, versionId: to.id, rollbackId, liveAt: now })
 }
 

@@ -39,12 +39,14 @@ test('both engines have the same tables and columns, and every text is ordered b
   expect(found.toSorted()).toEqual(columns.toSorted())
 })
 
-test('both engines have the same indexes and constraints', async () => {
+test('both engines have the same indexes, but for one with long texts, and the same constraints', async () => {
   const file = join(temporaryFolder(), 'sqlite.db')
   await emptyDatabase(file)
   using sqlite = new Database(file, { readonly: true })
   const ofSqlite = sqlite
-    .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
+    .query<{ name: string }, []>(
+      "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL AND name <> 'apps_in_directory'",
+    )
     .all()
   const url = await postgresDatabase('schema')
   const ofPostgres = await askPostgres<{ name: string }>(

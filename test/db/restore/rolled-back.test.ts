@@ -46,6 +46,8 @@ const afterRestores = async ({ file, app, platform }: Place, ...backups: readonl
     const restored = await openAsOperator(file)
     live.push([await liveVersion(restored, app), carriedOver?.versions])
     expect((await wasLive(restored, app)).at(-1) ?? null).toBe(await liveVersion(restored, app))
+    const { apps, versions } = restored.database.queries
+    expect((await apps.byId(app.id))?.description).toBe((await versions.active(app.id))?.description ?? null)
     expect(await faultsIn(file)).toEqual([])
     await restored.database.close()
   }

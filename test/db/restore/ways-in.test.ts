@@ -153,6 +153,7 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
     'id',
     'name',
     'publisher',
+    'description',
     'slug',
     'development_version_id',
     'created_at',

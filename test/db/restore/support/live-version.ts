@@ -8,7 +8,7 @@ import { addApp, type AppInWorld, type Login } from '../../../support/world.ts'
 import type { Thing } from './things.ts'
 
 export const goLive = async (platform: Platform, app: AppInWorld, version: string): Promise<void> => {
-  await submitVersion(platform, app, { version })
+  await submitVersion(platform, app, { version, manifest: { name: app.slug, description: `What ${version} does` } })
   await moveThrough(platform, app, version, 'approve', 'activate')
 }
 
