@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
+import { textOfFile } from '../domain/text.ts'
 import { Interrupted } from './developer/developer-command.ts'
 import { CommandFailed, UsageError } from './output.ts'
 
@@ -55,7 +56,7 @@ export const askAll = async (questions: readonly Question[], signal: AbortSignal
 /** More than any valid password, so that a wrong file is not read to its end. */
 const mostBytes = 1024
 
-/** The password on standard input, without the line end that `echo` adds. */
+/** The password on standard input, without the line end that `echo` adds and the byte order mark of a file, which nobody can type. */
 export const readPassword = async (): Promise<string> => {
   if (process.stdin.isTTY) {
     throw new UsageError('--password-stdin needs a pipe or a file: a terminal would show the password.')
@@ -67,11 +68,7 @@ export const readPassword = async (): Promise<string> => {
     length += chunk.length
     if (length > mostBytes) break
   }
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-      .decode(Buffer.concat(chunks))
-      .replace(/\r?\n$/, '')
-  } catch {
-    throw new CommandFailed(['The password is not UTF-8.'])
-  }
+  const text = textOfFile(Buffer.concat(chunks))
+  if (text === null) throw new CommandFailed(['The password is not UTF-8.'])
+  return text.replace(/\r?\n$/, '')
 }

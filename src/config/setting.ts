@@ -2,6 +2,7 @@ import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } f
 import { dirname, isAbsolute } from 'node:path'
 import { typedName } from '../domain/entered-name.ts'
 import { type SettingFact, settingInWords } from '../domain/setting-fact.ts'
+import { textOfFile } from '../domain/text.ts'
 
 /** Flags of the command line as they were typed; they win over the environment. */
 export type ConfigFlags = {
@@ -100,9 +101,8 @@ const textIn = (file: string): string | Broken => {
     const after = fstatSync(descriptor)
     const isSame = after.mtimeMs === before.mtimeMs && after.size === before.size && bytes.length === before.size
     if (!isSame) return new Broken('names a file that was changed while it was read: try again.')
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r?\n$/, '')
+    return textOfFile(bytes)?.replace(/\r?\n$/, '') ?? new Broken(textRule)
   } catch (error) {
-    if (error instanceof TypeError) return new Broken(textRule) // it is not UTF-8
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
     const why =
       code === 'ENOENT' ? 'is not there' : code === 'EACCES' ? 'this user may not read' : `cannot be read (${code})`

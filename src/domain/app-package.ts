@@ -1,6 +1,7 @@
 import { checkIcon, iconLimits } from './app-icon.ts'
 import { type ArchivedPlace, type OpenedArchive, readArchivedFile } from './archive.ts'
 import { type ManifestContent, type ParsedManifest, parseManifest } from './manifest.ts'
+import { textOfFile } from './text.ts'
 import { manifestLimitBytes } from './version.ts'
 
 /** What a file is that somebody uploads as their app. */
@@ -17,7 +18,7 @@ export const readPackage = (archive: OpenedArchive): ReadPackage => {
   const found = readArchivedFile(archive, 'app.json', manifestLimitBytes)
   if (found.kind === 'missing') return { kind: 'no manifest' }
   if (found.kind !== 'file') return found
-  const text = textOf(found.bytes)
+  const text = textOfFile(found.bytes)
   return text === null
     ? { kind: 'refused', sentence: 'The file app.json is not UTF-8.' }
     : parseManifest(text, (content) => iconFault(archive, content))
@@ -50,12 +51,4 @@ export const readIcon = (archive: OpenedArchive | null, { icon }: ManifestConten
 const iconFault = (archive: OpenedArchive, content: ManifestContent) => {
   const read = readIcon(archive, content)
   return read.kind === 'refused' ? { field: 'icon', sentence: read.sentence } : null
-}
-
-const textOf = (bytes: Uint8Array): string | null => {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return null
-  }
 }

@@ -3,6 +3,15 @@ import { lazily } from './lazily.ts'
 /** No lone surrogates and no NUL, so that every layer below reads the same text. */
 export const isWellFormedText = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
+/** The text of a file in UTF-8, without the byte order mark with which some editors begin it; null for other bytes. */
+export const textOfFile = (bytes: Uint8Array): string | null => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}
+
 /**
  * Text for a person who decides something: invisible characters and direction marks are replaced by JSON escapes, so that
  * the text is what it seems to be. Plain spaces and line ends stay.

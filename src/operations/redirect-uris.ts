@@ -43,7 +43,7 @@ const inOtherEnvironment = 'This app has this redirect URI in its other environm
  * @throws invalid_request for an unknown app
  */
 export const removeRedirectUri: Operation<RedirectUriChange, RedirectUris> = async (platform, trace, actor, change) => {
-  return await decide(platform, trace, { actor }, async ({ q, record }) => {
+  return await decide(platform, trace, { actor, endsAccess: true }, async ({ q, record }) => {
     const client = await clientOfApp(q, (await findApp(q, change.slug)).id, change.environment)
     const isRemoved = await q.redirectUris.remove(client.id, change.uri)
     if (isRemoved) await record({ action: 'redirect_uri.removed', ...factsOf(client, change) })

@@ -31,6 +31,27 @@ needs('mkfifo').test('an ignore file that is a pipe or a folder is refused at on
   for (const folder of [piped, nested]) expect(await refusalOf(folder)).toBe('error: .appignore is not a file.\n')
 })
 
+test('an ignore file that is not UTF-8 is refused, because its files would be packed', async () => {
+  for (const text of [
+    Buffer.from('\ufeffprivate.txt\r\n', 'utf16le'), // of PowerShell
+    Buffer.from('private.txt', 'utf16le'),
+    Buffer.from('für-mich.txt', 'latin1'),
+  ]) {
+    const folder = appFolder({ 'private.txt': '', 'für-mich.txt': '' })
+    writeFileSync(join(folder, '.appignore'), text)
+    expect(await refusalOf(folder)).toBe('error: .appignore is not UTF-8. Save it as UTF-8.\n')
+  }
+})
+
+test('a rule is about its files also where one of them has an accent apart from its letter, and where an editor has marked it as UTF-8', () => {
+  const folder = appFolder({
+    '.appignore': '\ufeffcafé.txt\r\nnai\u0308ve/\r\n',
+    'cafe\u0301.txt': '',
+    'naïve/a.txt': '',
+  })
+  expect(findFiles(folder).files.map(({ path }) => path)).toEqual(['app.json', 'index.html'])
+})
+
 test.skipIf(process.getuid?.() === 0)('an unreadable folder is refused by name', () => {
   const folder = appFolder({ 'closed/a.txt': '' })
   chmodSync(join(folder, 'closed'), 0)

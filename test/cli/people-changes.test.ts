@@ -89,6 +89,8 @@ test('user set-password reads a password from standard input or generates one', 
   await refusedWith(['user', 'set-password', email], 2)
   await refusedWith(['user', 'set-password', email, '--password-stdin', '--generate-password'], 2)
   await refusedWith(['user', 'set-password', email, '--password-stdin'], 1, { stdin: 'short' })
+  // The byte order mark that some editors put into a file is no character of a password: nobody can type it.
+  await refusedWith(['user', 'set-password', email, '--password-stdin'], 1, { stdin: '\ufeffseven77\r\n' })
   await refusedWith(['user', 'set-password', 'nobody@example.com', '--generate-password'], 1)
 })
 

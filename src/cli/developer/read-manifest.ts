@@ -6,6 +6,7 @@ import {
   placedInAppJson,
   type PlacedSentence,
 } from '../../domain/manifest.ts'
+import { textOfFile } from '../../domain/text.ts'
 import { manifestLimitBytes } from '../../domain/version.ts'
 import { CommandFailed } from '../output.ts'
 import type { PreparedArtifact } from './package/prepare-artifact.ts'
@@ -51,14 +52,15 @@ const textOf = (file: string): string => {
   }
   if (!found.isFile()) throw new CommandFailed([`The manifest ${file} is not a file.`])
   if (found.size > manifestLimitBytes) throw new CommandFailed([`The manifest ${file} is larger than 256 KiB.`])
-  const bytes = orFail(() => readFileSync(file), `The manifest ${file} cannot be read. Check its permissions.`)
-  return orFail(() => new TextDecoder('utf-8', { fatal: true }).decode(bytes), `The manifest ${file} is not UTF-8.`)
+  const text = textOfFile(bytesOf(file))
+  if (text === null) throw new CommandFailed([`The manifest ${file} is not UTF-8.`])
+  return text
 }
 
-const orFail = <T>(work: () => T, sentence: string): T => {
+const bytesOf = (file: string): Uint8Array => {
   try {
-    return work()
+    return readFileSync(file)
   } catch {
-    throw new CommandFailed([sentence])
+    throw new CommandFailed([`The manifest ${file} cannot be read. Check its permissions.`])
   }
 }

@@ -98,7 +98,7 @@ export const changeMemberRole: Operation<
   MemberOf & { readonly role: MemberRole },
   { readonly userId: string }
 > = async (platform, trace, actor, { slug, userId, role }) =>
-  await decide(platform, trace, { actor }, async ({ q, now, record }) => {
+  await decide(platform, trace, { actor, endsAccess: role !== 'owner' }, async ({ q, now, record }) => {
     const app = await findAnyApp(q, slug)
     const from = await roleOfOther(q, app, userId)
     if (from instanceof PlatformError) return from

@@ -209,7 +209,9 @@ export const installRequired = async (
  * @throws invalid_request for an unknown ID, or when the install is not in the state in which the step starts
  */
 export const moveInstall: Operation<InstallMove, InstallRecord> = async (platform, trace, actor, move) =>
-  await decide(platform, trace, { actor }, async (change) => await takeInstallStep(change, move))
+  await decide(platform, trace, { actor, endsAccess: move.step !== 'approve' }, async (change) => {
+    return await takeInstallStep(change, move)
+  })
 
 /**
  * Ends an install for its owner: a pending one is withdrawn, an active one is deactivated. Returns which of the two.

@@ -59,7 +59,7 @@ export const unlinkIdentity: Operation<Place, { readonly user: User; readonly is
   place,
 ) => {
   const issuer = issuerOf(place)
-  return await decide(platform, trace, { actor }, async (change) => {
+  return await decide(platform, trace, { actor, endsAccess: true }, async (change) => {
     const user = await knownUser(change.q, place.email)
     if (user instanceof PlatformError) return user
     const ended = await unlink(change, user, issuer, null)

@@ -240,7 +240,8 @@ export const putBuilderUser: Operation<StatedUser, { readonly user: BuilderUser;
   const user = checkedUser(stated)
   const now = platform.clock.now()
   const id = recordId('usr_', platform.random.uuid(now))
-  return await decide(platform, trace, { actor, now }, async (change) => await storeUser(change, user, id))
+  const endsAccess = user.status === 'disabled'
+  return await decide(platform, trace, { actor, now, endsAccess }, async (change) => await storeUser(change, user, id))
 }
 
 /** Stores the user; a new one gets this ID. */

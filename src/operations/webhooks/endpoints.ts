@@ -131,7 +131,7 @@ export const setEndpointStatus: Operation<
   EndpointRecord
 > = async (platform, trace, actor, { id, status }) => {
   const reason = status === 'disabled' ? ('by_hand' as const) : null
-  return await decide(platform, trace, { actor }, async ({ q, now, record }) => {
+  return await decide(platform, trace, { actor, endsAccess: status === 'disabled' }, async ({ q, now, record }) => {
     const { endpoint, slug } = await findEndpoint(q, id)
     if (!(await q.webhookEndpoints.setStatus(id, { status, reason }, now))) return endpointRecord(endpoint, slug)
     const { appId, environment } = endpoint
@@ -146,7 +146,7 @@ export const setEndpointStatus: Operation<
  * @throws invalid_request for an unknown ID
  */
 export const removeEndpoint: Operation<string, EndpointRecord> = async (platform, trace, actor, id) => {
-  return await decide(platform, trace, { actor }, async ({ q, record }) => {
+  return await decide(platform, trace, { actor, endsAccess: true }, async ({ q, record }) => {
     const { endpoint, slug } = await findEndpoint(q, id)
     await q.webhookEndpoints.remove(id)
     const { appId, environment } = endpoint

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'n
 import { join, relative, sep } from 'node:path'
 import { pathFaults } from '../../../domain/archive-path.ts'
 import { isSecretName } from '../../../domain/secret-name.ts'
+import { textOfFile } from '../../../domain/text.ts'
 import { hasCode } from '../../../runtime/cause.ts'
 import { CommandFailed } from '../../output.ts'
 
@@ -47,7 +48,8 @@ export const findFiles = (folder: string) => {
   const visit = (path: string, above: readonly string[]): void => {
     const source = realPath(join(root, path))
     const stats = source === null ? undefined : statSync(source, { throwIfNoEntry: false })
-    if (ignored.ignores(stats?.isDirectory() === true ? `${path}/` : path)) return
+    const composed = path.normalize('NFC') // macOS may write an accent apart from its letter
+    if (ignored.ignores(stats?.isDirectory() === true ? `${composed}/` : composed)) return
     if (source === null || stats === undefined || pathFaults([path]).length > 0) unpackable.push(path)
     else if (!isInside(root, source)) linksOut.push(path)
     else if (above.includes(source))
@@ -79,7 +81,10 @@ const ignoreRules = (root: string): Ignore => {
   const found = statSync(file, { throwIfNoEntry: false })
   if (found === undefined) return rules
   if (!found.isFile()) throw new CommandFailed([`${ignoreFile} is not a file.`]) // reading a pipe could wait forever
-  return rules.add(readFileSync(file, 'utf8'))
+  const text = textOfFile(readFileSync(file))
+  // The first editions of PowerShell write UTF-16. Of a rule that is not understood, its files would be packed.
+  if (text === null || text.includes('\0')) throw new CommandFailed([`${ignoreFile} is not UTF-8. Save it as UTF-8.`])
+  return rules.add(text.normalize('NFC'))
 }
 
 const factsOf = ({ size, mode }: Stats) => ({ sizeBytes: size, isExecutable: (mode & 0o100) !== 0 })
