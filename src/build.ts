@@ -1,6 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
+import { maximumHeaderBytes } from './domain/limits.ts'
 
 const root = join(import.meta.dir, '..')
 
@@ -69,6 +70,7 @@ export const buildProgram = async (file: string, machine: Machine | null = null)
       outfile: file,
       autoloadDotenv: false,
       autoloadBunfig: false,
+      execArgv: [`--max-http-header-size=${maximumHeaderBytes}`], // src/http/server.ts
       ...(machine === null ? {} : { target: machine.target, executablePath: machine.runtime }),
     },
     // Parsed and compiled at build time, so that the program starts faster.

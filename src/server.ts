@@ -6,7 +6,7 @@ import { changedSecrets, type Config, ConfigError, givenSettings } from './confi
 import { sharedSettings } from './config/shared.ts'
 import { PlatformError, refuse } from './domain/errors.ts'
 import { recordId } from './domain/identifier.ts'
-import { createHttpApp, endpointRules } from './http/app.ts'
+import { createApi } from './http/api.ts'
 import type { Door } from './http/door.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
 import { listen, startMetricsServer, waitingShell } from './http/server.ts'
@@ -271,8 +271,7 @@ export const startPlatformServer = async (
   }
   listener.serve(
     createShell({
-      app: createHttpApp(door, standardRefusal),
-      ruleOf: endpointRules(door),
+      ...createApi(door, standardRefusal),
       loadPages: async () => (await import('./pages/pages.ts')).servePages(door),
       publicUrl,
       draining: listener.draining,

@@ -2,7 +2,6 @@
  * What an error of PostgreSQL, or of the way to it, means for every command and the server: one sentence with the place, the cause and
  * what to do. PostgreSQL's own words are not repeated: they may be in any language, and quote values.
  */
-import { SQL } from 'bun'
 import { PlatformError } from '../../src/domain/errors.ts'
 import { DatabaseUnusable, type UnusableKind } from '../database.ts'
 import { ConnectionLost, isOfFiles, postgresFault, sqlState, Unanswered, Unconfirmed } from '../postgres/fault.ts'
@@ -106,7 +105,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 /** What keeps a connection from being made or encrypted, or its server from being trusted. */
 const ofTheWay = (error: unknown): Refusal | null => {
-  if (!(error instanceof SQL.PostgresError || error instanceof ConnectionLost)) return null
+  if (!(error instanceof Bun.SQL.PostgresError || error instanceof ConnectionLost)) return null
   const cause = error instanceof ConnectionLost && error.cause !== undefined ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   if (code === 'ERR_POSTGRES_TLS_NOT_AVAILABLE') return noTls
@@ -149,7 +148,7 @@ const refusalFor = (error: unknown): Refusal | null => {
   if (state === null) return ofTheWay(error)
   if (isOfFiles(error)) return ofFiles
   if (state === '42501') return ofRights(error)
-  const routine = error instanceof SQL.PostgresError ? error.routine : undefined
+  const routine = error instanceof Bun.SQL.PostgresError ? error.routine : undefined
   return byRoutine[`${state} ${routine}`] ?? refusals[state] ?? null
 }
 

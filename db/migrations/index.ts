@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { lazily } from '../../src/domain/lazily.ts'
 import type { Migration } from '../migrate.ts'
 import type { PostgresMigration } from '../postgres/schema.ts'
 import initial from './0001_initial.sql' with { type: 'text' }
@@ -35,8 +36,17 @@ const inPostgres = (sql: string): string => {
 
 /** The same steps for PostgreSQL. The first one also has what only servers that share a database need. */
 export const postgresMigrations: readonly PostgresMigration[] = migrations.map(({ id, name, sql }) => {
-  const text = id === 1 ? servers + inPostgres(sql) : inPostgres(sql)
-  return { id, name, sql: text, sha256: createHash('sha256').update(text).digest('hex') }
+  const text = lazily(() => (id === 1 ? servers : '') + inPostgres(sql)) // not for every start on SQLite
+  return {
+    id,
+    name,
+    get sql() {
+      return text()
+    },
+    get sha256() {
+      return createHash('sha256').update(text()).digest('hex')
+    },
+  }
 })
 
 /**

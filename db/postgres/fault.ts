@@ -1,4 +1,3 @@
-import { SQL } from 'bun'
 import { PlatformError } from '../../src/domain/errors.ts'
 
 /** What an error of PostgreSQL means for the transaction in which it happened. */
@@ -37,11 +36,11 @@ export class NoPrimary extends ConnectionLost {}
 
 /** The SQLSTATE, which Bun keeps in `errno`; null for an error that the server did not send. */
 export const sqlState = (error: unknown): string | null =>
-  error instanceof SQL.PostgresError ? (error.errno ?? null) : null
+  error instanceof Bun.SQL.PostgresError ? (error.errno ?? null) : null
 
 export const postgresFault = (error: unknown): PostgresFault => {
   if (error instanceof ConnectionLost) return 'lost'
-  if (!(error instanceof SQL.PostgresError)) return 'statement'
+  if (!(error instanceof Bun.SQL.PostgresError)) return 'statement'
   const { errno: state, severity } = error
   if (state === undefined || severity === 'FATAL' || severity === 'PANIC') return 'lost'
   if (ofOthers.has(state)) return 'rerun'
@@ -72,7 +71,7 @@ export const lastsMs = (error: unknown): number | null =>
 
 /** Whether the system did not let PostgreSQL use a file: that has the SQLSTATE of a missing privilege, and another origin. */
 export const isOfFiles = (error: unknown): boolean =>
-  sqlState(error) === '42501' && error instanceof SQL.PostgresError && error.routine?.startsWith('md') === true
+  sqlState(error) === '42501' && error instanceof Bun.SQL.PostgresError && error.routine?.startsWith('md') === true
 
 /** Whether the server, the database or the role has no room for another connection. */
 export const hasNoRoom = (error: unknown): boolean => sqlState(error) === '53300'

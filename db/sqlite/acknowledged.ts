@@ -1,6 +1,6 @@
+import { hash } from 'bun'
 import { closeSync, fdatasync, fsyncSync, openSync, readFileSync, write, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { crc32 } from 'node:zlib'
 import { companionsOf, createPrivately, syncFolderOf } from './files.ts'
 
 /*
@@ -34,7 +34,7 @@ const textOf = ({ name, digits }: Line, value: number): string => {
   return `${text} ${checksumOf(text)}\n`
 }
 
-const checksumOf = (text: string): string => crc32(text).toString(16).padStart(8, '0')
+const checksumOf = (text: string): string => hash.crc32(text).toString(16).padStart(8, '0')
 
 /** The value of a line; null if there is none or it is damaged. */
 const readLine = (file: string, { name, offset }: Line): number | null => {

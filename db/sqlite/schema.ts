@@ -42,17 +42,39 @@ export const differenceFrom = (connection: Connection, migrations: readonly Made
 /** A migration, as far as it makes the schema. */
 type Made = { readonly sql: string; readonly sha256: string }
 
-/** By the checksums of the migrations, because making a schema takes 10 ms and a process may open many files. */
+/** By the checksums of the migrations, because a process may open many files. */
 const madeObjects = new Map<string, ReadonlyMap<string, SchemaObject>>()
 
+/** What is not plain from the text is made in memory, which takes 10 ms. */
 const objectsMadeBy = (migrations: readonly Made[]): ReadonlyMap<string, SchemaObject> =>
   madeObjects.getOrInsertComputed(migrations.map(({ sha256 }) => sha256).join(), () => {
+    const plain = objectsCreatedBy([recordOfMigrations, ...migrations.map(({ sql }) => sql)].join(';\n'))
+    if (plain !== null) return new Map(plain.map((object) => [object.name, object]))
     using made = new Connection(':memory:')
     made.run('PRAGMA foreign_keys = OFF') // as when they are applied
     made.run(recordOfMigrations)
     for (const { sql } of migrations) made.run(sql)
     return new Map(objectsOf(made).map((object) => [object.name, object]))
   })
+
+const plainCreation = /^(CREATE (?:UNIQUE )?(TABLE|INDEX)) (?:IF NOT EXISTS )?((\w+)\s+(?:\(|ON\b)[^]*)$/
+
+/** What a text of nothing but tables and indexes makes: SQLite keeps the words of each statement. Null for any other text. */
+const objectsCreatedBy = (text: string): readonly SchemaObject[] | null => {
+  const withoutComments = text.replaceAll(/^--.*\n/gm, '')
+  const found = withoutComments
+    .split(';')
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '')
+    .map((statement) => {
+      const [, creates, type, rest, name] = plainCreation.exec(statement) ?? []
+      return creates === undefined || type === undefined || rest === undefined || name === undefined
+        ? null
+        : { type: type.toLowerCase(), name, sql: `${creates} ${rest}` }
+    })
+  const objects = found.filter((object) => object !== null)
+  return objects.length === found.length ? objects : null
+}
 
 export type SchemaObject = { readonly type: string; readonly name: string; readonly sql: string | null }
 

@@ -1,4 +1,4 @@
-import { crc32 } from 'node:zlib'
+import { hash } from 'bun'
 
 /**
  * Checks the icon of an app by the structure of the file. Pixels are never decoded here: browsers do that, in a sandbox. What is
@@ -80,7 +80,8 @@ const pngStructure = (bytes: Uint8Array, view: DataView): Structure => {
     const most = Object.hasOwn(pngChunks, name) ? pngChunks[name] : undefined
     if (most === undefined) return metadata
     const isAgain = seen.has(name) && !(name === 'IDAT' && last === 'IDAT')
-    if (length > most || isAgain || crc32(bytes.subarray(at + 4, next - 4)) !== view.getUint32(next - 4)) return damaged
+    if (length > most || isAgain || hash.crc32(bytes.subarray(at + 4, next - 4)) !== view.getUint32(next - 4))
+      return damaged
     seen.add(name)
     last = name
     at = next

@@ -1,3 +1,6 @@
+/** The longest head of a request. Bun's own limit of 16 KiB would answer a long token without an envelope. */
+export const maximumHeaderBytes = 128 * 1024
+
 /** `count` calls in `seconds`, at once or spread out. */
 export type RateLimit = { readonly count: number; readonly seconds: number }
 

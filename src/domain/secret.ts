@@ -1,5 +1,5 @@
+import { hash as checksum } from 'bun'
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
-import { crc32 } from 'node:zlib'
 import { base62OfNumber, isBase62, numberOfBase62 } from './base62.ts'
 import { isRowKey, type RowKey, rowKeyLength } from './identifier.ts'
 import { digitsOfTimeKey, type TimeKey, timeKeyInDigits } from './time-key.ts'
@@ -60,7 +60,7 @@ export const mintSecret = (
   if (secret.digits.length !== secretDigits) throw new RangeError('a secret is made of 43 random digits')
   const key = typeof secret.key === 'number' ? digitsOfTimeKey(secret.key) : secret.key
   const text = secretPrefixes[secret.kind] + key + secret.digits
-  return text + base62OfNumber(crc32(text), checksumDigits)
+  return text + base62OfNumber(checksum.crc32(text), checksumDigits)
 }
 
 /** The row's key and the hash to meet there; null, unhashed, for a wrong prefix, length, alphabet, checksum or key. */
@@ -81,7 +81,7 @@ const keyDigitsOf = (kind: SecretKind, text: string): string | null => {
   if (text.length !== prefix.length + bodyLength || !text.startsWith(prefix)) return null
   if (!isBase62(text, prefix.length)) return null
   const checksumAt = text.length - checksumDigits
-  if (numberOfBase62(text, checksumAt) !== crc32(text.slice(0, checksumAt))) return null
+  if (numberOfBase62(text, checksumAt) !== checksum.crc32(text.slice(0, checksumAt))) return null
   return text.slice(prefix.length, prefix.length + rowKeyLength)
 }
 

@@ -1,19 +1,15 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { Log } from '../runtime/log.ts'
-import type { BodyRule } from './admission.ts'
-import { type Call, callOf } from './call.ts'
-import { docsRoutes } from './docs.ts'
+import { callOf } from './call.ts'
 import type { Door } from './door.ts'
 import type { Endpoint } from './endpoint.ts'
 import { errorResponse, type RefusalPage } from './envelope.ts'
 import { endpointsOf } from './table.ts'
 
-/** Everything that this server answers to programs. The pages for people are mounted separately. */
+/** The Elysia app of the whole table. The pages for people have an app of their own. */
 export const createHttpApp = (door: Door, refusalPage: RefusalPage = () => null) =>
-  baseApp(door.log, refusalPage)
-    .use(docsRoutes(door.platform.publicUrl))
-    .use(endpointRoutes(door, endpointsOf(door)))
+  baseApp(door.log, refusalPage).use(endpointRoutes(door, endpointsOf(door)))
 
 /**
  * An Elysia app without routes, with the rules for all of them. Elysia must not answer errors itself, since its answers repeat
@@ -34,27 +30,4 @@ export const endpointRoutes = (door: Door, endpoints: readonly Endpoint[]): AnyE
   const routes: AnyElysia = new Elysia()
   for (const endpoint of endpoints) endpoint.addRoute(routes, door)
   return routes
-}
-
-/** What the shell does with a route itself: it checks the body's size and type, and answers the hot ones directly. */
-export type RouteRule = {
-  readonly body: BodyRule
-  readonly answer: ((call: Call) => unknown) | null
-  /** What every answer of `answer` has besides the headers of all routes. */
-  readonly headers?: Readonly<Record<string, string>>
-  /** The headers that each answer of `answer` gives a value, in `call.headers`. */
-  readonly valueHeaders?: readonly string[]
-  /** Whether no answer of `answer` has a body. */
-  readonly isEmpty?: boolean
-}
-
-/** The rules of the table's routes. */
-export const endpointRules = (door: Door): ((method: string, path: string) => RouteRule | undefined) => {
-  const rules = new Map(
-    endpointsOf(door).map(({ method, path, bodyRule, isHot, answer, ...rule }) => [
-      `${method} ${path}`,
-      { ...rule, body: bodyRule, answer: isHot ? (call: Call) => answer(door, call) : null },
-    ]),
-  )
-  return (method, path) => rules.get(`${method} ${path}`)
 }

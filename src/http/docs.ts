@@ -126,13 +126,6 @@ export const apiDocumentOf = async (routes: AnyElysia['routes'], publicUrl: stri
   return JSON.stringify(await openApiDocument(described, infoFor(publicUrl, document), document.audience))
 }
 
-/** Elysia gives a plugin the routes of the whole app through a protected method. */
-class DocumentedPlugin extends Elysia {
-  allRoutes() {
-    return this.getGlobalRoutes()
-  }
-}
-
 const hidden = { detail: { hide: true } } as const
 const scripts = 'text/javascript; charset=utf-8'
 
@@ -154,10 +147,9 @@ const docsPageAnswer = (content: string): Response =>
     },
   })
 
-/** The documents, each made from all routes of the app at the first request for it, and the pages that show them. */
-export const docsRoutes = (publicUrl: string): Elysia => {
-  const plugin = new DocumentedPlugin({ name: 'docs' })
-
+/** The documents, each made of these routes at the first request for it, and the pages that show them. */
+export const docsRoutes = (publicUrl: string, routes: () => AnyElysia['routes']): AnyElysia => {
+  const plugin: AnyElysia = new Elysia()
   const files = {
     '/docs/oauth2-redirect.js': embeddedFile(redirectScript),
     '/docs/swagger-ui.css': embeddedFile(stylesheet, 'text/css; charset=utf-8'),
@@ -170,7 +162,7 @@ export const docsRoutes = (publicUrl: string): Elysia => {
   for (const document of Object.values(apiDocuments)) {
     let made: Promise<string> | null = null
     const answer = textFile(
-      async () => await (made ??= apiDocumentOf(plugin.allRoutes(), publicUrl, document)),
+      async () => await (made ??= apiDocumentOf(routes(), publicUrl, document)),
       'application/json',
       'no-cache',
     )

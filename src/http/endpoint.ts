@@ -5,7 +5,7 @@
  * with the permission (403).
  *
  * Every entry is an Elysia route with typed schemas. A hot entry is answered by the shell directly, because Elysia's generic
- * layers cost several microseconds per request. Both call `answer`.
+ * layers cost several microseconds per request, and so that monitors do not make a server load Elysia. Both call `answer`.
  */
 import { sentTwice } from './page-request.ts'
 import { CloneType, type Static, type TObject, type TSchema } from '@sinclair/typebox'
@@ -211,6 +211,7 @@ export type Endpoint = {
   readonly valueHeaders: readonly string[]
   /** Whether no answer has a body, unless it is a refusal. */
   readonly isEmpty: boolean
+  readonly isCrossOrigin: boolean
   /** Everything from the caller to the answer. */
   readonly answer: (door: Door, call: Call) => Awaitable<unknown>
   /** Adds the Elysia route that calls it. */
@@ -231,9 +232,10 @@ export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answer
     headers: {},
     valueHeaders: [],
     errors: [],
+    isCrossOrigin: false,
     ...entry,
   }
-  const { method, path, headers, valueHeaders } = whole
+  const { method, path, headers, valueHeaders, isCrossOrigin } = whole
   const answer = answerOf(whole)
   return {
     method,
@@ -243,9 +245,10 @@ export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answer
     headers,
     valueHeaders,
     isEmpty: Object.keys(entry.answers).every((status) => status === '204'),
+    isCrossOrigin,
     answer,
     addRoute: (routes, door) => {
-      if (entry.isCrossOrigin === true) answerPreflight(routes, door, path, method)
+      if (isCrossOrigin) answerPreflight(routes, door, path, method)
       routes.route(
         method,
         path,

@@ -17,7 +17,7 @@ import {
   jsonBodies,
   monitoredRoutes,
 } from './admission.ts'
-import type { RouteRule } from './app.ts'
+import type { RouteRule } from './api.ts'
 import { createBurst } from './burst.ts'
 import { authorizationOf, type Call, clientRequestIdOf, type HttpConnection } from './call.ts'
 import { createClientAddressReader } from './client-address.ts'

@@ -1,8 +1,11 @@
 import { Elysia } from 'elysia'
 import { type BodyRule, fileFormBodies } from '../http/admission.ts'
-import { baseApp, type RouteRule } from '../http/app.ts'
+import type { RouteRule } from '../http/api.ts'
+import { baseApp, endpointRoutes } from '../http/app.ts'
 import { callOf } from '../http/call.ts'
+import { docsRoutes } from '../http/docs.ts'
 import type { Door } from '../http/door.ts'
+import { endpointsOf } from '../http/table.ts'
 import { accountSteps } from './account/steps.tsx'
 import { appPages } from './app/app-pages.ts'
 import { leadOn } from './chosen-environment.ts'
@@ -121,10 +124,11 @@ const fileForms: ReadonlySet<string> = new Set([newVersionPattern, editVersionPa
 
 const formBodies: BodyRule = { limitBytes: 256 * 1024, mediaTypes: ['application/x-www-form-urlencoded'] }
 
-/** What the server needs to serve every page. */
+/** What the server needs to serve every page, and the documents of the API. */
 export const servePages = (door: Door) => {
   const refusal = refusalPage(door.platform)
-  return { app: baseApp(door.log, refusal).use(pages(door)), ruleOf: pageRule, refusalPage: refusal }
+  const docs = docsRoutes(door.platform.publicUrl, () => endpointRoutes(door, endpointsOf(door)).routes)
+  return { app: baseApp(door.log, refusal).use(docs).use(pages(door)), ruleOf: pageRule, refusalPage: refusal }
 }
 
 /** The body that a page route takes. */

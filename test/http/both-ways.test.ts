@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { createHttpApp, endpointRules } from '../../src/http/app.ts'
+import { createApi, endpointRules } from '../../src/http/api.ts'
+import { createHttpApp } from '../../src/http/app.ts'
 import { createShell, type Shell } from '../../src/http/shell.ts'
 import { standardRefusal } from '../../src/http/standard-refusal.ts'
 import { endpointsOf } from '../../src/http/table.ts'
@@ -81,7 +82,10 @@ const compared = async (shell: Shell, asked: Asked) => {
   return {
     status: response.status,
     headers: Object.fromEntries(headers),
-    body: shapeOf(JSON.parse((await response.text()) || 'null')),
+    body:
+      asked.path === '/metrics'
+        ? typeof (await response.text())
+        : shapeOf(JSON.parse((await response.text()) || 'null')),
   }
 }
 
@@ -126,6 +130,11 @@ const calls = async (): Promise<readonly Asked[]> => {
     { path: '/oauth/check?scope=site:read', token: userToken },
     { path: '/oauth/check', token: userToken },
     { path: '/oauth/check?scope=site:read' },
+    { path: '/healthz' },
+    { path: '/readyz' },
+    { path: '/readyz?for=proxy' },
+    { path: '/readyz?for=monitor' },
+    { path: '/metrics' },
   ]
 }
 
@@ -138,6 +147,14 @@ test('the shell and Elysia answer hot endpoints alike, with the same headers and
       await compared(byElysia, again[index] ?? call),
     ])
   }
+})
+
+const namesOf = (routes: readonly { readonly method: string; readonly path: string }[]) =>
+  new Set(routes.map(({ method, path }) => `${method} ${path}`))
+
+test('the shell knows the same routes before Elysia is loaded as after', () => {
+  const door = doorOf(platform)
+  expect(namesOf(createApi(door).app.routes)).toEqual(namesOf(createHttpApp(door).routes))
 })
 
 test('every hot endpoint is compared', async () => {

@@ -11,6 +11,7 @@ const health = <const T extends string>(name: string, word: T, description: stri
 export const isAlive = endpoint({
   method: 'GET',
   path: '/healthz',
+  isHot: true,
   answers: { 200: health('Alive', 'alive', 'The process answers.') },
   details: {
     id: 'isAlive',
@@ -33,6 +34,7 @@ const readinessQuery = Type.Object({
 export const isReady = endpoint({
   method: 'GET',
   path: '/readyz',
+  isHot: true,
   query: queryOf(readinessQuery),
   answers: { 200: health('Ready', 'ready', 'Migrated, and the store takes writes.') },
   details: {
@@ -58,6 +60,7 @@ export const isReady = endpoint({
 export const readMetrics = endpoint({
   method: 'GET',
   path: '/metrics',
+  isHot: true,
   answers: { 200: Type.String({ description: 'Prometheus text format.' }) },
   details: {
     id: 'readMetrics',
@@ -66,8 +69,8 @@ export const readMetrics = endpoint({
       'Counts and latencies by route and status, tokens, transactions, purge lag, sizes. Keep it off the open internet.',
     tag: 'Operations',
   },
-  run: async (door, call) => {
-    call.headers = { 'content-type': door.metrics.contentType }
-    return await door.metrics.render(await readFigures(door.platform))
-  },
+  run: async ({ metrics, platform }) =>
+    new Response(await metrics.render(await readFigures(platform)), {
+      headers: { 'content-type': metrics.contentType },
+    }),
 })

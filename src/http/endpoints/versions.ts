@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { refuse } from '../../domain/errors.ts'
-import { createVersion, type VersionUpload } from '../../operations/versions/create-version.ts'
+import type { VersionUpload } from '../../operations/versions/create-version.ts'
 import { listVersions } from '../../operations/versions/lists.ts'
 import { removeDraft, rollBackVersion, type RollbackRequest } from '../../operations/versions/move-version.ts'
 import { actingAsApp } from '../../operations/acting-as.ts'
@@ -87,6 +87,7 @@ export const uploadVersion = endpoint({
     Value.Clean(versionUpload, body) // unknown fields do not make a different request
     const comparable = comparableUpload(body, upload)
     const repeatable = repeatableRequest(call, key, caller.credentialId, comparable)
+    const { createVersion } = await import('../../operations/versions/create-version.ts') // it reads archives, and few servers get many
     const { value, replayed } = await createVersion(door.platform, call, caller, upload, repeatable)
     call.status = value.created ? 201 : 200
     if (replayed) call.headers = { 'idempotent-replayed': 'true' }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Queries, Version } from '../../../db/database.ts'
 import { iconLimits, iconTypeOf, type IconType, shownIcon } from '../../domain/app-icon.ts'
-import { type ArchivedPlace, unpackedAgain } from '../../domain/archive.ts'
+import type { ArchivedPlace } from '../../domain/archive.ts'
 import { refuse } from '../../domain/errors.ts'
 import { appFactsIn } from '../../domain/manifest.ts'
 import { pick } from '../../domain/pick.ts'
@@ -94,6 +94,7 @@ const iconAt = async (q: Queries, artifactSha256: Uint8Array, place: ArchivedPla
   }
   const start = place.offset - first * chunkBytes
   const packed = Buffer.concat(pieces).subarray(start, start + place.packedBytes)
+  const { unpackedAgain } = await import('../../domain/archive.ts') // of the start it would take 5 ms, for node:zlib
   const unpacked = unpackedAgain(packed, place, iconLimits.bytes)
   return unpacked === null ? null : new Uint8Array(unpacked)
 }

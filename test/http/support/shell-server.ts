@@ -35,9 +35,8 @@ const checkEcho = checkOf(
 const checkQuery = checkOf(Type.Object({ kind: Type.String({ maxLength: 4 }) }))
 
 /** A small app with one route for each way of answering. */
-const createTestApp = (log: Log, gate: Promise<void>, render: () => Promise<string>) =>
-  baseApp(log, () => null)
-    .use(docsRoutes('https://platform.example'))
+const createTestApp = (log: Log, gate: Promise<void>, render: () => Promise<string>) => {
+  const app = baseApp(log, () => null)
     .get('/', async () => 'home')
     .get('/plain', async () => 'plain', { detail: { operationId: 'readPlain' } })
     .delete('/plain', async () => new Response(null, { status: 204 }), { detail: { operationId: 'removePlain' } })
@@ -85,6 +84,8 @@ const createTestApp = (log: Log, gate: Promise<void>, render: () => Promise<stri
           detail: { operationId: 'large' },
         }),
     )
+  return app.use(docsRoutes('https://platform.example', () => app.routes))
+}
 
 const largeBodies: BodyRule = { limitBytes: 256 * 1024, mediaTypes: ['application/json'] }
 
