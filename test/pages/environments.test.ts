@@ -128,6 +128,15 @@ test('a form leads back to the environment that it is about, also from a refused
   expect(linksIn(asked.text, secrets)).toEqual(Array.from({ length: 2 }, () => `${secrets}?environment=development`))
 })
 
+test('the switch of a refused rollback leads to its form in the other environment, not to the list', async () => {
+  const app = await scene(true)
+  await uploadVersion(world.platform, app, '1.1.0', ['submit', 'approve', 'activate'])
+  const path = `/console/${app.slug}/rollbacks`
+  const refused = await owner.submit(`${path}/new`, path, { reason: 'x'.repeat(5_000) })
+  expect([refused.status, shownIn(refused.text)]).toEqual([400, 'production'])
+  expect(refused.text).toContain(`href="${path}/new?environment=development"`)
+})
+
 test('what belongs to one environment is shown in it, whatever the address says', async () => {
   const { slug } = await scene(true)
   const path = `/console/${slug}/webhooks`

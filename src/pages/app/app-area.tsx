@@ -251,15 +251,15 @@ const tabsIn = (place: AppPlace, slug: string) =>
 type AppPageProps = Omit<FrameProps, 'visit'> &
   AtApp & {
     readonly tab: AppTab
-    /** The page shows one environment, and leads to itself in the other one. */
-    readonly switches?: true
+    /** The page shows one environment, and leads to itself in the other one: to this address, if its form is sent to another one. */
+    readonly switches?: true | string
   }
 
 /** The frame of every page of one app. */
 export const AppPage = ({ at, tab, switches, children, ...frame }: AppPageProps) =>
   at.as === 'operator' ? (
     <DeskAppPage {...frame} visit={at.visit} app={at.app} tab={tab}>
-      {switches === undefined ? null : <Switch at={at} />}
+      {switches === undefined ? null : <Switch at={at} path={switches === true ? at.visit.call.path : switches} />}
       {children}
     </DeskAppPage>
   ) : (
@@ -277,15 +277,15 @@ export const AppPage = ({ at, tab, switches, children, ...frame }: AppPageProps)
             an operator activates it again. You can still view everything, revoke secrets and remove redirect URIs.
           </p>
         ) : null}
-        {switches === undefined ? null : <Switch at={at} />}
+        {switches === undefined ? null : <Switch at={at} path={switches === true ? at.visit.call.path : switches} />}
         {children}
       </div>
     </Layout>
   )
 
 /** Leads to the same page in the other environment. */
-const Switch = ({ at }: AtApp) => {
-  const pathOf = (environment: Environment) => `${at.visit.call.path}?environment=${environment}`
+const Switch = ({ at, path }: AtApp & { readonly path: string }) => {
+  const pathOf = (environment: Environment) => `${path}?environment=${environment}`
   return (
     <Tabs
       look="tabs switch"

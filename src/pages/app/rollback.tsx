@@ -73,7 +73,13 @@ const show = async (at: AppVisit, to: string): Promise<Response> => {
     status === null ? null : await listLiveChanges(platform, app.id, { limit: changesShown, cursor: null })
   const error = found.kind === 'refused' && to !== '' && visit.refused === undefined ? found.error : null
   return page(
-    <AppPage at={at} tab="versions" title={titles[environment]} about={abouts[environment]} switches>
+    <AppPage
+      at={at}
+      tab="versions"
+      title={titles[environment]}
+      about={abouts[environment]}
+      switches={at.path('rollbacks', 'new')}
+    >
       <Problem error={error} />
       <TargetForm at={at} versions={targets.map(({ version }) => version)} to={to} />
       {found.kind === 'refused' ? (
