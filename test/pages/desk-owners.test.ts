@@ -34,7 +34,7 @@ test('the page that disables a user counts what would end, and suspends their ap
   expect(text).toMatch(/name="apps" value="suspend" checked/)
   for (const count of [
     '1 session ends',
-    '0 user tokens stop working',
+    'No user token stops working',
     '1 app belongs to them',
     '1 app token of these apps',
   ]) {

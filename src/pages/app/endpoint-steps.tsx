@@ -101,7 +101,7 @@ const removal = ofEndpoint('remove', {
         events are never sent. This cannot be undone.
       </p>
     ),
-    counts: [[deliveries.pending, 'waiting event is never sent', 'waiting events are never sent']],
+    counts: [[deliveries.pending, 'waiting event is deleted', 'waiting events are deleted']],
     button: 'Remove',
   }),
   act: async ({ visit }, at) => {

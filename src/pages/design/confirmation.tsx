@@ -5,7 +5,7 @@ import { Form, SendOrCancel } from './form.tsx'
 import { type AreaNavigation, Layout } from './shell.tsx'
 import type { Visit } from '../visit.ts'
 
-/** How many of something will end or change. */
+/** How many of something will end or change. Of none it says "No" and the singular: "No app token stops working". */
 export type Affected = readonly [count: number | Reached, one: string, many: string]
 
 type ConfirmationPageProps = {
@@ -83,6 +83,7 @@ export const ConfirmationPage = ({
 
 const AffectedCount = ({ affected: [count, one, many] }: { readonly affected: Affected }) => {
   const { count: number, exact } = typeof count === 'number' ? { count, exact: true } : count
+  if (number === 0) return <>{`No ${one}`}</>
   return (
     <>
       {exact ? '' : 'At least '}

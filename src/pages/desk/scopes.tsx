@@ -111,7 +111,7 @@ const retirement = stepsOf({
       counts: [
         [reach.apps, 'app loses it', 'apps lose it'],
         [reach.grants, 'grant loses it', 'grants lose it'],
-        [reach.endedGrants, 'of these ends', 'of these end'],
+        [reach.endedGrants, 'grant has no other scope and ends', 'grants have no other scope and end'],
       ],
       button: scope.retiredAt === null ? 'Retire the scope' : null,
     }
