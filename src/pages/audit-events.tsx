@@ -84,6 +84,8 @@ type EventsProps = {
   readonly hrefOf: (named: Named) => string | null
   /** The page of all events of a request, for operators. */
   readonly requestHref?: (requestId: string) => string
+  /** The ID of the app that the whole page is about: its name is not said again. */
+  readonly pageOfApp?: string
   /** Epoch milliseconds. */
   readonly now: number
   readonly empty: ComponentChildren
@@ -91,7 +93,16 @@ type EventsProps = {
 }
 
 /** Events as sentences, with their IDs and their JSON behind a line that opens them. */
-export const AuditEvents = ({ events, names, hrefOf, requestHref, now, empty, byDay = false }: EventsProps) => (
+export const AuditEvents = ({
+  events,
+  names,
+  hrefOf,
+  requestHref,
+  pageOfApp,
+  now,
+  empty,
+  byDay = false,
+}: EventsProps) => (
   <Timeline
     label="Events"
     byDay={byDay}
@@ -100,20 +111,23 @@ export const AuditEvents = ({ events, names, hrefOf, requestHref, now, empty, by
     events={events.map((event) => ({
       at: event.at,
       avatar: <ActorAvatar event={event} names={names} />,
-      words: <Sentence event={event} names={names} hrefOf={hrefOf} />,
+      words: <Sentence event={event} names={names} hrefOf={hrefOf} pageOfApp={pageOfApp} />,
       ...(event.address === null ? {} : { actor: event.address }),
       details: <EventDetails event={event} requestHref={requestHref} />,
     }))}
   />
 )
 
-type SentenceProps = Pick<EventsProps, 'names' | 'hrefOf'> & { readonly event: AuditLine }
+type SentenceProps = Pick<EventsProps, 'names' | 'hrefOf'> & {
+  readonly event: AuditLine
+  readonly pageOfApp: string | undefined
+}
 
-const Sentence = ({ event, names, hrefOf }: SentenceProps) => {
+const Sentence = ({ event, names, hrefOf, pageOfApp }: SentenceProps) => {
   const refusal = refusalWords(event)
   return (
     <>
-      {auditSentence(event, names).map((word) => {
+      {auditSentence(event, names, pageOfApp).map((word) => {
         if (typeof word === 'string') return word
         const href = word.of === null ? null : hrefOf(word.of)
         return href === null ? (

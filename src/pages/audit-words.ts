@@ -20,7 +20,8 @@ type Scene = {
   /** The thing that the event is about, by what it is called. */
   readonly user: Word
   readonly version: Word
-  readonly secret: Word
+  /** `the secret Backend`. */
+  readonly secret: Words
   readonly endpoint: Word
   /** `the service key Shop`. */
   readonly key: Words
@@ -260,12 +261,27 @@ const graceWords = (hours: number | null): string => {
 const spent: Readonly<Record<string, string>> = { refresh_token: 'refresh token', '': 'secret' }
 const spentWords = (kind: string): string => spent[kind] ?? 'code'
 
-/** An event as a sentence, without its time. An action of another release is told by its name. */
-export const auditSentence = (event: AuditLine, names: Names): Words => {
+/**
+ * An event as a sentence, without its time. An action of another release is told by its name. A page about one app does not say its
+ * name again in each sentence.
+ */
+export const auditSentence = (event: AuditLine, names: Names, pageOfApp: string | null = null): Words => {
   const scene = sceneOf(event, names)
-  const words = isAuditAction(event.action) ? sentences[event.action](scene) : tell`${scene.who}: ${event.action}`
+  const told = isAuditAction(event.action) ? sentences[event.action](scene) : tell`${scene.who}: ${event.action}`
+  const words = pageOfApp === null ? told : withoutApp(told, pageOfApp)
   const [first, ...others] = words
   return typeof first === 'string' ? [first.charAt(0).toUpperCase() + first.slice(1), ...others] : words
+}
+
+/** "Ada uploaded 1.4.0 of Newsletter" becomes "Ada uploaded 1.4.0", and anywhere else the name becomes "the app". */
+const withoutApp = (words: Words, id: string): Words => {
+  const isApp = (word: Word | undefined) => typeof word === 'object' && word.of?.id === id
+  return words.flatMap((word, index): Words => {
+    if (typeof word === 'string' && isApp(words[index + 1])) return [word.replace(/ of $/, '')]
+    const before = words[index - 1]
+    if (!isApp(word)) return [word]
+    return typeof before === 'string' && before.endsWith(' of ') ? [] : ['the app']
+  })
 }
 
 /** The same as plain text. */
@@ -290,7 +306,7 @@ const sceneOf = (event: AuditLine, names: Names): Scene => {
     where: environment === null ? '' : ` in ${environment}`,
     user,
     version: named(target, 'a removed version'),
-    secret: secretWord(named(target, ''), names.has(target ?? '')),
+    secret: secretWords(named(target, ''), names.has(target ?? '')),
     endpoint: named(target, 'a removed webhook endpoint'),
     key: keyWords(named(target, '')),
     resource: named(target, 'a website or store that was removed'),
@@ -317,8 +333,8 @@ const namesIn = (value: unknown): string => (Array.isArray(value) ? value.map(St
 
 const keyWords = (name: Word): Words => (name === '' ? ['a removed service key'] : ['the service key ', name])
 
-const secretWord = (label: Word, exists: boolean): Word =>
-  label === '' ? (exists ? 'a secret without a label' : 'a removed secret') : label
+const secretWords = (label: Word, exists: boolean): Words =>
+  label === '' ? [exists ? 'a secret without a label' : 'a removed secret'] : ['the secret ', label]
 
 /** Whose token was presented, as far as it is known. */
 const bearerWords = (target: string | null, user: Word, app: Word): Words => {

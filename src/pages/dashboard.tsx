@@ -267,11 +267,16 @@ const AttentionRow = ({ item, namesApp }: { readonly item: Attention; readonly n
   />
 )
 
-type LatestEventsProps = { readonly latest: LatestEvents; readonly now: number }
+type LatestEventsProps = {
+  readonly latest: LatestEvents
+  readonly now: number
+  /** The ID of the app that the page is about. */
+  readonly pageOfApp?: string
+}
 
 /** The last events of some apps, as sentences that lead to the pages of what they name. */
-export const LatestEventList = ({ latest: { events, names }, now }: LatestEventsProps) => (
-  <AuditEvents events={events} names={names} hrefOf={hrefAmong(names)} now={now} empty="Nothing has happened yet." />
+export const LatestEventList = ({ latest: { events, names }, ...page }: LatestEventsProps) => (
+  <AuditEvents events={events} names={names} hrefOf={hrefAmong(names)} {...page} empty="Nothing has happened yet." />
 )
 
 const hrefAmong =

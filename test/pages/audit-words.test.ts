@@ -5,7 +5,7 @@ import { formCauses } from '../../src/domain/form-cause.ts'
 import { type AuditEvent } from '../../db/database.ts'
 import { type Named, type Names } from '../../src/operations/audit/names.ts'
 import { groupsWith } from '../../src/pages/audit-events.tsx'
-import { plainSentence } from '../../src/pages/audit-words.ts'
+import { auditSentence, plainSentence } from '../../src/pages/audit-words.ts'
 import { refusalWords } from '../../src/pages/refusal-words.ts'
 import { agoInWords } from '../../src/pages/words.ts'
 
@@ -39,6 +39,12 @@ const event = (change: Partial<AuditEvent>): AuditEvent => ({
 const told = (change: Partial<AuditEvent>) => plainSentence(event(change), names)
 const toldWithoutNames = (change: Partial<AuditEvent>) => plainSentence(event(change), new Map())
 
+/** The same on a page about that app. */
+const toldOnPage = (change: Partial<AuditEvent>) =>
+  auditSentence(event(change), names, newsletter)
+    .map((word) => (typeof word === 'string' ? word : word.text))
+    .join('')
+
 test('an event is told with names and version numbers instead of IDs', () => {
   expect(told({ action: 'version.activated' })).toBe('Ada activated 3.0.0 of Newsletter')
   expect(
@@ -53,6 +59,26 @@ test('an event is told with names and version numbers instead of IDs', () => {
     'root (command line) suspended Newsletter',
   )
   expect(told({ action: 'app.transferred', detail: JSON.stringify({ to: ada }) })).toBe('Ada gave Newsletter to Ada')
+})
+
+test('a page about one app does not say its name in any sentence, and leaves no hole where it was', async () => {
+  for (const action of auditActions) {
+    for (const actor of [
+      { actorKind: 'user', actorId: ada },
+      { actorKind: 'app', actorId: null },
+    ] as const) {
+      const sentence = toldOnPage({ action, ...actor, environment: 'production' })
+      expect([action, sentence]).toEqual([
+        action,
+        expect.not.stringMatching(/Newsletter|\bof\s*(?:$|[:;,]|in )|\s\s|\s$/),
+      ])
+    }
+  }
+  expect(toldOnPage({ action: 'version.created', actorKind: 'app', actorId: null })).toBe('The app uploaded 3.0.0')
+  expect(toldOnPage({ action: 'app.suspended' })).toBe('Ada suspended the app')
+  expect(toldOnPage({ action: 'app_token.revoked', environment: 'production' })).toBe(
+    'Ada revoked an app token in production',
+  )
 })
 
 test('what no longer exists, and an action of another release, are told as such', () => {

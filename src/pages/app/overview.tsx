@@ -81,7 +81,7 @@ const dashboardOf = async (at: AppVisit, overview: AppOverview) => {
       />
       <StatusRows at={at} overview={overview} />
       <h2>Latest events</h2>
-      <LatestEventList latest={latest} now={door.platform.clock.now()} />
+      <LatestEventList latest={latest} now={door.platform.clock.now()} pageOfApp={at.app.id} />
       <p>
         <a href={at.path('trail')}>All events</a>
       </p>

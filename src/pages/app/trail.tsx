@@ -76,6 +76,7 @@ const show = async (visit: Visit, { slug }: AtSlug): Promise<Response> => {
         events={events.rows}
         names={names}
         hrefOf={hrefIn(slug)}
+        pageOfApp={app.id}
         now={platform.clock.now()}
         empty={noMatch(events, 'No events yet.')}
       />

@@ -309,7 +309,16 @@ type Creation = { readonly event: AppEvent; readonly names: Names; readonly now:
 
 /** The upload, by whom it was; nothing if its event is not kept any more. */
 const Author = ({ of }: { readonly of: Creation | null }) =>
-  of === null ? null : <AuditEvents events={[of.event]} names={of.names} hrefOf={() => null} now={of.now} empty="" />
+  of === null ? null : (
+    <AuditEvents
+      events={[of.event]}
+      names={of.names}
+      hrefOf={() => null}
+      pageOfApp={of.event.appId ?? ''}
+      now={of.now}
+      empty=""
+    />
+  )
 
 const Details = ({ version }: { readonly version: VersionRecord }) => (
   <>
