@@ -153,6 +153,23 @@ test('an app for stores offers no websites, and the reverse', async () => {
   }
 })
 
+test('nobody is offered to install what they have no place for: the directory says so once', async () => {
+  const of = await scene()
+  const install = `href="/apps/${of.app.slug}/install"`
+  expect((await of.browser.get('/apps')).text).toContain(install)
+  for (const kind of ['site', 'store'] as const) {
+    const { resources } = world.platform.database.queries
+    const own = await resources.find(of.owner.id, kind, `my-${kind}`)
+    await world.platform.database.transaction(async (q) => await q.resources.forget(own?.id ?? '', 1))
+  }
+  const { text } = await of.browser.get('/apps')
+  expect(text.match(/You have no website or store to install an app on/g)).toHaveLength(1)
+  expect(text).not.toContain('/install"')
+  const { text: alone } = await of.browser.get(`/apps/${of.app.slug}`)
+  expect(alone).not.toContain(install)
+  expect(alone).toContain('This app is for websites, and you have none.')
+})
+
 test('an owner with more resources than one page shows can choose all of them', async () => {
   const there = await scene()
   await addEmbeddedVersion(world.platform, there.app, { version: '2.0.0', scopes: ['site:read', 'store:read'] })

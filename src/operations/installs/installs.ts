@@ -2,7 +2,7 @@ import type { Install, App, Queries, Resource, User } from '../../../db/database
 import { refuse, PlatformError } from '../../domain/errors.ts'
 import { pick } from '../../domain/pick.ts'
 import { shownIcon } from '../../domain/app-icon.ts'
-import type { ResourceKind } from '../../domain/resource.ts'
+import { type ResourceKind, resourceKinds } from '../../domain/resource.ts'
 import { parseStoredScope, formatScope, type ScopeName } from '../../domain/scope.ts'
 import type { Rule } from '../acting-as.ts'
 import type { Environment } from '../../domain/app.ts'
@@ -92,6 +92,13 @@ export const prepareInstall = async (
 }
 
 const placeOf = ({ kind, slug }: { readonly kind: ResourceKind; readonly slug: string }): string => `${kind}/${slug}`
+
+/** Whether a person has websites, stores, both or neither. */
+export const kindsOfPlaces = async ({ database }: Platform, userId: string): Promise<readonly ResourceKind[]> => {
+  const { resources } = database.queries
+  const found = await Promise.all(resourceKinds.map(async (kind) => await resources.list(userId, kind, '', 1)))
+  return resourceKinds.filter((_, index) => found[index]?.length !== 0)
+}
 
 type PlacesOf = { readonly appId: string; readonly userId: string; readonly kinds: readonly ResourceKind[] }
 

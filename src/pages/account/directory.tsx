@@ -1,12 +1,13 @@
 import { Elysia } from 'elysia'
 import { iconPath } from '../../domain/app-icon.ts'
 import { refuse } from '../../domain/errors.ts'
-import { installLivePath, isInstallLive, listedAppPath } from '../../domain/install.ts'
+import { installLivePath, isInstallLive, listedAppPath, resourceKindsFor } from '../../domain/install.ts'
+import { type ResourceKind, resourceKinds } from '../../domain/resource.ts'
 import type { ScopeCatalogue } from '../../domain/scope.ts'
 import { callOf } from '../../http/call.ts'
 import type { Door } from '../../http/door.ts'
 import { listDirectory, type ListedApp, readIconOfLive, readListedApp } from '../../operations/directory/directory.ts'
-import { prepareInstall } from '../../operations/installs/installs.ts'
+import { kindsOfPlaces, prepareInstall } from '../../operations/installs/installs.ts'
 import { listOpenInstalls } from '../../operations/installs/lists.ts'
 import { readCatalogue } from '../../operations/scopes/scopes.ts'
 import { accountPaths, appsNavigation, openInstallPath } from './account-page.tsx'
@@ -18,10 +19,11 @@ import { iconAnswer } from '../icon-answer.ts'
 import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
-import { Layout } from '../design/shell.tsx'
+import { BackToBuilder, Layout } from '../design/shell.tsx'
 import { Details, Facts, Time } from '../design/values.tsx'
 import { describes, list, search } from '../list.ts'
 import { page, sharedPage } from '../page.ts'
+import { noPlace } from './install-question.tsx'
 import { findVisit, type Visit } from '../visit.ts'
 
 const appsPerPage = 24 // each row says much
@@ -43,9 +45,11 @@ export const directoryRoutes = (door: Door) => {
 /** What a page of the directory knows of its reader. Only the platform's name if nobody is signed in. */
 const readerOf = async (door: Door, request: Request) => {
   const visit = await findVisit(door, request)
-  if (visit === null) return { frame: { visit: door.platform }, as: 'everybody', opens: [] } as const
+  if (visit === null)
+    return { frame: { visit: door.platform }, as: 'everybody', opens: [], has: resourceKinds } as const
   const frame = { visit, section: 'apps', nav: appsNavigation(accountPaths.directory) } as const
-  return { frame, as: 'signed in', opens: await listOpenInstalls(door.platform, visit.userId) } as const
+  const opens = await listOpenInstalls(door.platform, visit.userId)
+  return { frame, as: 'signed in', opens, has: await kindsOfPlaces(door.platform, visit.userId) } as const
 }
 
 type OpenInstall = Awaited<ReturnType<typeof listOpenInstalls>>[number]
@@ -55,7 +59,7 @@ const isOfLive = (app: Pick<ListedApp, 'id'>) => (install: OpenInstall) =>
 
 const showDirectory = async (door: Door, request: Request, shared: ReturnType<typeof sharedPage>) => {
   const { platform } = door
-  const { frame, as, opens } = await readerOf(door, request)
+  const { frame, as, opens, has } = await readerOf(door, request)
   const asked = directory.read({ call: callOf(request) })
   const apps = await asked.rows((window) =>
     listDirectory(platform, as, { ...window, limit: appsPerPage }, asked.values.q),
@@ -66,7 +70,15 @@ const showDirectory = async (door: Door, request: Request, shared: ReturnType<ty
       {...frame}
       title="Apps"
       about="Apps for your websites and stores. You see what each may do before you install it."
+      actions={
+        as === 'signed in' ? undefined : (
+          <a class="button" href={`/sign-in?${new URLSearchParams({ return_to: accountPaths.directory }).toString()}`}>
+            Sign in
+          </a>
+        )
+      }
     >
+      {has.length > 0 ? null : <NoPlace kinds={resourceKinds} builder={platform.builder} />}
       <FilterBar of={asked} isShown={apps.rows.length > 0} />
       <RowList
         label="Apps"
@@ -77,6 +89,7 @@ const showDirectory = async (door: Door, request: Request, shared: ReturnType<ty
             catalogue={catalogue}
             isSignedIn={as === 'signed in'}
             installs={opens.filter(isOfLive(app))}
+            has={has}
           />
         )}
         empty={noMatch(
@@ -96,7 +109,7 @@ type AppRowProps = ButtonsProps & { readonly app: ListedApp; readonly catalogue:
 /** A description that is longer is cut in a list. */
 const longestInList = 240
 
-const AppRow = ({ app, catalogue, isSignedIn, installs }: AppRowProps) => {
+const AppRow = ({ app, catalogue, ...reader }: AppRowProps) => {
   const { description } = app
   const cut = description !== null && description.length > longestInList
   return (
@@ -105,7 +118,7 @@ const AppRow = ({ app, catalogue, isSignedIn, installs }: AppRowProps) => {
       avatar={<Avatar id={app.id} name={app.name} icon={app.icon} />}
       title={<bdi>{app.name}</bdi>}
       facts={[publishedBy(app)]}
-      actions={<Buttons app={app} isSignedIn={isSignedIn} installs={installs} />}
+      actions={<Buttons app={app} {...reader} />}
     >
       {description === null ? null : (
         <p class="row-about">
@@ -127,16 +140,18 @@ const publishedBy = ({ publisher }: Pick<ListedApp, 'publisher'>) =>
   )
 
 type ButtonsProps = {
-  readonly app: Pick<ListedApp, 'name' | 'slug'>
+  readonly app: Pick<ListedApp, 'name' | 'slug' | 'scopes'>
   readonly isSignedIn: boolean
   /** Those of the reader that wait or are in use. */
   readonly installs: readonly OpenInstall[]
+  /** The kinds of places that the reader may have. */
+  readonly has: readonly ResourceKind[]
   /** Whether the page is about this app alone. */
   readonly isMain?: boolean
 }
 
 /** What the reader can do with an app now. Who is not signed in signs in first, and comes back to the install. */
-const Buttons = ({ app, isSignedIn, installs, isMain = false }: ButtonsProps) => {
+const Buttons = ({ app, isSignedIn, installs, has, isMain = false }: ButtonsProps) => {
   const named = (
     <span class="unseen">
       {': '}
@@ -144,6 +159,11 @@ const Buttons = ({ app, isSignedIn, installs, isMain = false }: ButtonsProps) =>
     </span>
   )
   if (installs.length === 0) {
+    const kinds = resourceKindsFor(app.scopes)
+    // The page says once that the reader has no place at all.
+    if (!kinds.some((kind) => has.includes(kind))) {
+      return has.length === 0 ? null : <span class="muted">{noPlace(kinds)}</span>
+    }
     return (
       <a class={`button small${isMain ? ' primary' : ''}`} href={installLivePath(app.slug)}>
         {isSignedIn ? 'Install' : 'Sign in to install'}
@@ -171,9 +191,11 @@ const Buttons = ({ app, isSignedIn, installs, isMain = false }: ButtonsProps) =>
 }
 
 const showApp = async (door: Door, request: Request, slug: string): Promise<Response> => {
-  const { frame, as, opens } = await readerOf(door, request)
+  const { frame, as, opens, has } = await readerOf(door, request)
   const app = await readListedApp(door.platform, as, slug)
   const installs = opens.filter(isOfLive(app))
+  const kinds = resourceKindsFor(app.scopes)
+  const canInstall = kinds.some((kind) => has.includes(kind))
   return page(
     <Layout
       {...frame}
@@ -183,8 +205,13 @@ const showApp = async (door: Door, request: Request, slug: string): Promise<Resp
       avatarId={app.id}
       icon={app.icon}
       about={publishedBy(app)}
-      actions={<Buttons app={app} isSignedIn={as === 'signed in'} installs={installs} isMain />}
+      actions={
+        canInstall || installs.length > 0 ? (
+          <Buttons app={app} isSignedIn={as === 'signed in'} installs={installs} has={has} isMain />
+        ) : undefined
+      }
     >
+      {canInstall ? null : <NoPlace kinds={kinds} builder={door.platform.builder} />}
       <div class="about-app">
         <AboutApp facts={app.facts} />
       </div>
@@ -197,6 +224,15 @@ const showApp = async (door: Door, request: Request, slug: string): Promise<Resp
     </Layout>,
   )
 }
+
+type NoPlaceProps = { readonly kinds: readonly ResourceKind[]; readonly builder: Visit['door']['platform']['builder'] }
+
+/** Why the reader cannot install anything, and where they can make a website or store. */
+const NoPlace = ({ kinds, builder }: NoPlaceProps) => (
+  <p>
+    {noPlace(kinds)} <BackToBuilder builder={builder} />
+  </p>
+)
 
 /** The way to install it once more, if the reader has another website or store for it. */
 const elsewhere = async ({ door, session }: Visit, slug: string) => {

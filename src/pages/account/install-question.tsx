@@ -109,10 +109,11 @@ const ask = async (visit: Visit, slug: string, environment: Environment) => {
   )
 }
 
-const noPlace = (kinds: readonly ResourceKind[]): string =>
+/** Why somebody cannot install an app for these kinds of places. */
+export const noPlace = (kinds: readonly ResourceKind[]): string =>
   kinds.length === 1
     ? `This app is for ${kinds[0] === 'store' ? 'stores' : 'websites'}, and you have none.`
-    : 'You have no website or store to install it on.'
+    : 'You have no website or store to install an app on.'
 
 type PlaceFormProps = { readonly visit: Visit; readonly question: InstallQuestion }
 
