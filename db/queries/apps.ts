@@ -101,19 +101,21 @@ export const appQueries = (db: DrizzleConnection) => {
         .select({
           ...pick(apps, 'id', 'slug', 'name', 'status', 'createdAt', 'deletedAt'),
           ownerEmail: users.email,
+          iconSha256: live.iconSha256,
         })
         .from(apps)
         .innerJoin(users, eq(users.id, apps.ownerId))
+        .leftJoin(live, isLiveOfApp)
         .where(and(isWithin, isAsked(question)))
         .orderBy(order)
         .limit(window.limit)
       return { found, searchedTo }
     },
     countFound: async (question: AppQuestion) => await countAmong(db, apps, isAsked(question), scopeOf(question)),
-    /** The apps that a person owns or is a member of, by slug, without deleted ones, with the live version and the development head by name. */
+    /** The apps that a person owns or is a member of, by slug, without deleted ones, with the live version, its icon and the development head by name. */
     ofPerson: async (userId: string) =>
       await db
-        .select({ app: apps, live: live.version, developmentHead: head.version })
+        .select({ app: apps, live: live.version, iconSha256: live.iconSha256, developmentHead: head.version })
         .from(apps)
         .leftJoin(live, isLiveOfApp)
         .leftJoin(head, isHeadOfApp)

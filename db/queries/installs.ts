@@ -96,12 +96,15 @@ export const installQueries = (db: DrizzleConnection) => {
         resourceSlug: resources.slug,
         app: apps.slug,
         appName: apps.name,
+        appStatus: apps.status,
+        iconSha256: live.iconSha256,
         user: users.email,
       })
       .from(installs)
       .innerJoin(resources, eq(resources.id, installs.resourceId))
       .innerJoin(apps, eq(apps.id, installs.appId))
       .innerJoin(users, eq(users.id, installs.userId))
+      .leftJoin(live, isLiveOfApp)
 
   const askedByApp = shapedReader(db, (isAsked: (name: keyof AskedPage) => boolean) => {
     const askedIs = (column: AnyColumn, name: keyof AskedPage) => (isAsked(name) ? eq(column, given(name)) : undefined)

@@ -8,6 +8,7 @@ import { readConditions } from '../operations/health/health.ts'
 import { listOwnInstalls, type OwnInstall } from '../operations/installs/lists.ts'
 import { countedWaiting } from '../operations/waiting.ts'
 import { ActivityTiles, AttentionList, LatestEventList } from './dashboard.tsx'
+import { canOpen, OpenButton } from './account/install-row.tsx'
 import { Avatar } from './design/avatar.tsx'
 import { AppStatusBadge, InstallStatusBadge } from './design/badge.tsx'
 import { EmptyState } from './design/empty.tsx'
@@ -112,10 +113,10 @@ const withApps = async (
   )
 }
 
-const AppRow = ({ app: { id, slug, name, status, live, developmentHead } }: { readonly app: OwnAppSummary }) => (
+const AppRow = ({ app: { id, slug, name, icon, status, live, developmentHead } }: { readonly app: OwnAppSummary }) => (
   <Row
     href={`/console/${slug}`}
-    avatar={<Avatar id={id} name={name} />}
+    avatar={<Avatar id={id} name={name} icon={icon} />}
     title={<bdi>{name}</bdi>}
     badge={status === 'active' ? undefined : <AppStatusBadge status={status} />}
     facts={[
@@ -198,6 +199,7 @@ const InstallRow = ({ install }: { readonly install: OwnInstall }) => (
     badge={<InstallStatusBadge install={install} />}
     facts={[resourceKindWords[install.kind], <bdi>{install.resourceName}</bdi>]}
     time={['Requested', install.createdAt]}
+    actions={canOpen(install) ? <OpenButton install={install} /> : undefined}
   />
 )
 

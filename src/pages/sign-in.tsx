@@ -173,6 +173,11 @@ const showForm = async (visitor: Visitor, { returnTo, form, isFresh }: Shown, mo
         </PasskeyForm>
       )}
       <OtherWays rules={signIn} returnTo={returnTo} />
+      {isForApp || isFresh ? null : (
+        <p class="muted">
+          You can see <a href="/apps">the apps</a> and <a href="/docs/guides">the guides</a> without an account.
+        </p>
+      )}
     </Layout>,
     { cookies: [...cookies, ...more] },
   )

@@ -3,6 +3,7 @@ import { canBeFound, emptyPage, type ListPage, none, type PageRequest, searchPag
 import type { Platform } from '../platform.ts'
 import { type AppRecord, appRecord, clientOfApp, findAnyApp, type OwnedApp } from './app-record.ts'
 import { refuse } from '../../domain/errors.ts'
+import { shownIcon } from '../../domain/app-icon.ts'
 import { appFactsIn } from '../../domain/manifest.ts'
 import { storedJson } from '../stored-json.ts'
 import { listLiveCredentials } from '../credentials/credentials.ts'
@@ -21,11 +22,12 @@ export const listApps = async (platform: Platform): Promise<AppRecord[]> => {
 export const listOwnApps = async ({ database: { queries: q } }: Platform, userId: string) => {
   const roles = await q.appMembers.rolesOf(userId)
   return (await q.apps.ofPerson(userId)).map(
-    ({ app: { id, slug, name, status, createdAt, ownerId }, live, developmentHead }) => ({
+    ({ app: { id, slug, name, status, createdAt, ownerId }, live, iconSha256, developmentHead }) => ({
       id,
       slug,
       name,
       status,
+      icon: shownIcon({ status, iconSha256 }),
       createdAt,
       live,
       developmentHead,

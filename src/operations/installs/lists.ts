@@ -59,10 +59,14 @@ const listed = ({ install, kind, resourceSlug, app, user }: Rows<'list'>[number]
   user,
 })
 
-/** A listed install with the name of its app. */
+/** A listed install with the name and the icon of its app. */
 export type DescribedInstall = ReturnType<typeof describedInstall>
 
-const describedInstall = (row: Found<'search'>) => ({ ...listed(row), appName: row.appName })
+const describedInstall = (row: Found<'search'>) => ({
+  ...listed(row),
+  appName: row.appName,
+  icon: shownIcon({ status: row.appStatus, iconSha256: row.iconSha256 }),
+})
 
 /** One install; null for an unknown ID. */
 export const findInstall = async ({ database }: Platform, id: string): Promise<DescribedInstall | null> => {

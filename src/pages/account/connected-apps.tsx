@@ -125,7 +125,7 @@ export const ConnectedAppFacts = ({ app }: { readonly app: ConnectedApp }) => (
     of={{
       Publisher: <bdi>{app.publisher}</bdi>,
       'Allowed since': <Time at={app.since} />,
-      'Last fetched a token': <Time at={app.lastFetchedAt} otherwise="Never" />,
+      'Last used': <Time at={app.lastFetchedAt} otherwise="Never" />,
       'Allowed on': devicesInWords(app),
     }}
   />

@@ -94,25 +94,38 @@ const Again = ({ install: { app, appName, appStatus, environment } }: Pick<Insta
     </a>
   )
 
-const Actions = ({ visit, install }: Pick<InstallRowProps, 'visit' | 'install'>) => {
-  const step = endingStep(install)
-  if (step === null) return <Again install={install} />
-  const named = (
+/** Whether an install is in use and its app has a page that can be opened here. */
+export const canOpen = (install: OwnInstall): boolean =>
+  endingStep(install) === 'deactivate' && install.appStatus === 'active' && install.isFramed
+
+type OfInstall = Pick<InstallRowProps, 'install'>
+
+/** The way into the page of the app. */
+export const OpenButton = ({ install }: OfInstall) => (
+  <a class="button small" href={openInstallPath(install.id)}>
+    Open
+    <span class="unseen">
+      <Named install={install} />
+    </span>
+  </a>
+)
+
+/** What tells apart buttons with the same words. */
+const Named = ({ install: { appName, resource } }: OfInstall) => (
+  <>
+    {': '}
+    <bdi>{appName}</bdi> on <code>{resource}</code>
+  </>
+)
+
+const Actions = ({ visit, install }: Pick<InstallRowProps, 'visit' | 'install'>) =>
+  endingStep(install) === null ? (
+    <Again install={install} />
+  ) : (
     <>
-      {': '}
-      <bdi>{install.appName}</bdi> on <code>{install.resource}</code>
-    </>
-  )
-  return (
-    <>
-      {step === 'deactivate' && install.appStatus === 'active' && install.isFramed ? (
-        <a class="button small" href={openInstallPath(install.id)}>
-          Open<span class="unseen">{named}</span>
-        </a>
-      ) : null}
+      {canOpen(install) ? <OpenButton install={install} /> : null}
       <StepButton visit={visit} step={uninstall} of={install} params={{ id: install.id }} look="small">
-        {named}
+        <Named install={install} />
       </StepButton>
     </>
   )
-}

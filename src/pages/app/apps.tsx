@@ -97,7 +97,7 @@ const NoApps = () => (
 const OwnAppRow = ({ app }: { readonly app: OwnAppSummary }) => (
   <Row
     href={consoleAppPath(app.slug)}
-    avatar={<Avatar id={app.id} name={app.name} />}
+    avatar={<Avatar id={app.id} name={app.name} icon={app.icon} />}
     title={<bdi>{app.name}</bdi>}
     badge={<AppStatusBadge status={app.status} />}
     facts={[

@@ -247,6 +247,7 @@ const WaitingCount = ({ of = 0, and = 0 }: WaitingCountProps) =>
 
 const SiteFooter = () => (
   <footer class="site">
+    <a href="/apps">Apps</a>
     <a href="/docs/guides">Guides</a>
     <a href="/docs/reference">API reference</a>
   </footer>

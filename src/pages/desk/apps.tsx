@@ -1,3 +1,4 @@
+import { shownIcon } from '../../domain/app-icon.ts'
 import type { Door } from '../../http/door.ts'
 import { countApps, type FoundApp, searchApps } from '../../operations/apps/lists.ts'
 import { Avatar } from '../design/avatar.tsx'
@@ -57,7 +58,7 @@ const show = async (visit: Visit): Promise<Response> => {
 const AppRow = ({ app }: { readonly app: FoundApp }) => (
   <Row
     href={deskAppPath(app.slug)}
-    avatar={<Avatar id={app.id} name={app.name} />}
+    avatar={<Avatar id={app.id} name={app.name} icon={shownIcon(app)} />}
     title={<bdi>{app.name}</bdi>}
     facts={[<code>{app.slug}</code>, <bdi>{app.ownerEmail}</bdi>]}
     badge={<AppStatusBadge status={app.status} deletedAt={app.deletedAt} />}

@@ -275,7 +275,7 @@ type InstallProps = { readonly visit: Visit; readonly install: DescribedInstall 
 /** An install, with what an operator needs to know to decide. */
 const InstallRow = ({ visit, install }: InstallProps) => (
   <Row
-    avatar={<Avatar id={install.appId} name={install.appName} />}
+    avatar={<Avatar id={install.appId} name={install.appName} icon={install.icon} />}
     title={
       <a href={deskAppPath(install.app)}>
         <bdi>{install.appName}</bdi>
