@@ -107,7 +107,7 @@ describe('the client and the redirect URI', () => {
     const other = world.app.redirectUri // right, but nobody looked
     expect((await ask({ client_id: null })).text).toContain('The client ID is missing')
     for (const client_id of ['nobody', `${world.app.development.clientId} `, world.app.slug, 'apc_dev_']) {
-      expect((await ask({ client_id })).text).toContain('The client ID has not the form of one')
+      expect((await ask({ client_id })).text).toContain('This is not a client ID')
     }
     const unknown = await ask({ client_id: 'apc_dev_0000000000000000000000', redirect_uri: other })
     expect(unknown.text).toContain('No app here has this client ID')

@@ -220,7 +220,7 @@ const stepsTo = { draft: 0, submitted: 1, approved: 2, rejected: 2, active: 3, s
 /** The reason of the one rejected version. */
 const rejection = {
   message: 'The manifest names no support address.',
-  items: [{ path: 'manifest.support', message: 'An address where people get help is required.' }],
+  items: [{ path: 'manifest.supportUrl', message: 'An address where people get help is required.' }],
 } as const
 
 const [ada, grace] = ['ada@example.com', 'grace@example.com'] as const

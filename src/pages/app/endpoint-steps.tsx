@@ -97,8 +97,8 @@ const removal = ofEndpoint('remove', {
     title: 'Remove this endpoint?',
     says: (
       <p>
-        Nothing more is sent to <code class="whole">{url}</code>. Its secrets are deleted at once, and its waiting
-        events are never sent. This cannot be undone.
+        Nothing more is sent to <code class="whole">{url}</code>. Its secrets are deleted at once. This cannot be
+        undone.
       </p>
     ),
     counts: [[deliveries.pending, 'waiting event is deleted', 'waiting events are deleted']],

@@ -133,7 +133,7 @@ const explanationOf = (code: ErrorCode): string | null => {
 const clientFault = (clientId: string | null): string => {
   if (clientId === null) return 'The client ID is missing, empty, or was sent more than once.'
   return environmentOfClientId(clientId) === null
-    ? 'The client ID has not the form of one: it begins with apc_dev_ or apc_live_ and is copied as a whole, without spaces.'
+    ? 'This is not a client ID: one begins with apc_dev_ or apc_live_. Copy it as a whole, without spaces.'
     : 'No app here has this client ID. Perhaps it belongs to another server.'
 }
 
