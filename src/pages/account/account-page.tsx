@@ -22,7 +22,6 @@ export const accountPaths = {
 // Their types are the paths themselves, from which Elysia infers the parameters of a route.
 export const connectedAppPath = <ClientId extends string>(clientId: ClientId) =>
   `${accountPaths.apps}/${clientId}` as const
-export const openInstallPath = <Id extends string>(id: Id) => `${accountPaths.installs}/${id}/open` as const
 export const installCodePath = <Id extends string>(id: Id) => `${accountPaths.installs}/${id}/code` as const
 export const agreePath = <Id extends string>(id: Id) => `${accountPaths.installs}/${id}/agree` as const
 

@@ -10,7 +10,8 @@ import { Time } from '../design/values.tsx'
 import { StepButton } from '../step.tsx'
 import type { Visit } from '../visit.ts'
 import { resourceKindInSentence, resourceKindWords } from '../words.ts'
-import { agreePath, connectedAppPath, openInstallPath } from './account-page.tsx'
+import { agreePath, connectedAppPath } from './account-page.tsx'
+import { canOpen, NamedInstall, OpenButton } from '../open-button.tsx'
 import { uninstall } from './steps.tsx'
 
 type InstallRowProps = {
@@ -94,30 +95,6 @@ const Again = ({ install: { app, appName, appStatus, environment } }: Pick<Insta
     </a>
   )
 
-/** Whether an install is in use and its app has a page that can be opened here. */
-export const canOpen = (install: OwnInstall): boolean =>
-  endingStep(install) === 'deactivate' && install.appStatus === 'active' && install.isFramed
-
-type OfInstall = Pick<InstallRowProps, 'install'>
-
-/** The way into the page of the app. */
-export const OpenButton = ({ install }: OfInstall) => (
-  <a class="button small" href={openInstallPath(install.id)}>
-    Open
-    <span class="unseen">
-      <Named install={install} />
-    </span>
-  </a>
-)
-
-/** What tells apart buttons with the same words. */
-const Named = ({ install: { appName, resource } }: OfInstall) => (
-  <>
-    {': '}
-    <bdi>{appName}</bdi> on <code>{resource}</code>
-  </>
-)
-
 const Actions = ({ visit, install }: Pick<InstallRowProps, 'visit' | 'install'>) =>
   endingStep(install) === null ? (
     <Again install={install} />
@@ -125,7 +102,7 @@ const Actions = ({ visit, install }: Pick<InstallRowProps, 'visit' | 'install'>)
     <>
       {canOpen(install) ? <OpenButton install={install} /> : null}
       <StepButton visit={visit} step={uninstall} of={install} params={{ id: install.id }} look="small">
-        <Named install={install} />
+        <NamedInstall install={install} />
       </StepButton>
     </>
   )

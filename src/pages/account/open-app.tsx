@@ -11,7 +11,8 @@ import { demoAppPath } from '../demo-callback.tsx'
 import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
-import { accountPaths, installCodePath, openInstallPath } from './account-page.tsx'
+import { accountPaths, installCodePath } from './account-page.tsx'
+import { openInstallPath } from '../open-button.tsx'
 
 /** An installed app in a frame, which can ask for a new code while it is open. */
 export const openAppRoutes = (door: Door) =>
