@@ -285,6 +285,9 @@ export class Commits<Q> {
     const expired = this.#waiting.filter(hasExpired)
     if (expired.length === 0) return
     this.#waiting = this.#waiting.filter((job) => !hasExpired(job))
+    // On a busy machine the first try may come long after the question: they were still refused for the lock, and are told so.
+    if (this.#lockedSince !== null)
+      this.#lockedSince = Math.min(this.#lockedSince, ...expired.map((job) => job.askedAt))
     for (const job of expired) job.reject(unavailable(1))
   }
 
