@@ -270,6 +270,7 @@ const impersonal = new Set([
   'server_settings.value',
   'service_keys.name',
   'versions.artifact_filename',
+  'apps.description',
   'versions.description',
   'versions.icon_place',
   'versions.manifest',
