@@ -146,7 +146,7 @@ export const installQueries = (db: DrizzleConnection) => {
       const question = { ...everyInstall, ...asked }
       const look = await lookThrough(db, installs.id, listOrderOf(order), window, installScope(question))
       const found = await described()
-        .where(and(look.isWithin, hasRow(question), hasNames(question), isDecidable(question)))
+        .where(and(look.isWithin, hasRow(question), hasNames(question)))
         .orderBy(look.order)
         .limit(window.limit)
       return { found, searchedTo: look.searchedTo }
@@ -357,9 +357,16 @@ const installScope = ({ appId, userId, status }: InstallFilter): SQL | undefined
     status === 'waiting' ? isPending : undefined,
   )
 
+/** Nobody can decide on what waits of a deleted app: neither a list nor a count has it. */
+const isDecidable = or(
+  ne(installs.approval, sql`'pending'`),
+  sql`EXISTS (SELECT 1 FROM ${apps} WHERE ${apps.id} = ${installs.appId} AND ${apps.deletedAt} IS NULL)`,
+)
+
 /** What the row of an install says itself. */
 const hasRow = ({ status, environment }: InstallFilter): SQL | undefined =>
   and(
+    isDecidable,
     status === null ? undefined : ofStatus[status],
     environment === null ? undefined : eq(installs.environment, environment),
   )
@@ -377,7 +384,3 @@ const hasNames = ({ kind, part }: InstallFilter): SQL | undefined =>
           contains(resources.slug, part),
         ),
   )
-
-/** Nobody can decide on the installs of deleted apps. */
-const isDecidable = ({ status }: InstallFilter): SQL | undefined =>
-  status === 'waiting' ? isNull(apps.deletedAt) : undefined

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
+import { deleteApp } from '../../src/operations/apps/apps.ts'
 import { countApps, searchApps } from '../../src/operations/apps/lists.ts'
 import { createInstall, moveInstall } from '../../src/operations/installs/installs.ts'
 import { countInstalls, searchInstalls } from '../../src/operations/installs/lists.ts'
@@ -179,4 +180,19 @@ test('installs are found by app, user, state and text, and counted by state', as
   expect([states.map(({ count }) => count), exact]).toEqual([[1, 1, 1], true])
   await expect(found({ app: 'nowhere' })).rejects.toMatchObject({ code: 'invalid_request' })
   await expect(found({ user: 'nobody@example.com' })).rejects.toMatchObject({ code: 'invalid_request' })
+})
+
+test('what waits of a deleted app is in no list of installs and in no count', async () => {
+  const [, { slug } = { slug: '' }] = apps
+  const waiting = async () => {
+    const { data } = await searchInstalls(platform, everyInstall, 'newest', { limit: 50, cursor: null })
+    const { states } = await countInstalls(platform, everyInstall)
+    return [
+      data.filter(({ app, approval }) => app === slug && approval === 'pending').length,
+      states.find(({ approval }) => approval === 'pending')?.count ?? 0,
+    ]
+  }
+  expect(await waiting()).toEqual([2, 3])
+  await deleteApp(platform, trace, operator, slug)
+  expect(await waiting()).toEqual([0, 1])
 })
