@@ -61,7 +61,7 @@ test('a command of developers that fails prints the error as its one JSON value,
       const ran = await who.run([...name.split(' '), ...words, '--json'])
       expect({ name, ended: `${ran.exitCode} ${failureIn(ran)}` }).toEqual({ name, ended: expected })
     }
-}, 60_000)
+}, 180_000)
 
 test('what the server refuses has its code and the request ID', async () => {
   const developer = pipeline(world.server.url, world.app.development)

@@ -148,7 +148,7 @@ test('create says when it is unknown whether the version was created', async () 
   expect(stderr).toEndWith(
     'error: The server cannot be reached. Check the URL and the network, and run the command again.\n',
   )
-}, 60_000)
+}, 180_000)
 
 test('replacing a submitted version is refused in one line with advice and the request ID', async () => {
   await developer.json(create('1.0.0'))
@@ -306,7 +306,7 @@ test('an upload shows its progress, and Ctrl-C restores the terminal', async () 
   await stopped.shows('same')
   await stopped.ended()
   expect(stopped.screen()).toContain('It is not known whether 1.1.0 was created')
-}, 60_000)
+}, 180_000)
 
 test('Ctrl-C while packing stops at once, and nothing is sent', async () => {
   const source = appFolder(
@@ -323,4 +323,4 @@ test('Ctrl-C while packing stops at once, and nothing is sent', async () => {
   const shares = [...stopped.screen().matchAll(/ (\d+)% packing/g)].map(([, share]) => Number(share))
   expect(Math.max(...shares)).toBeLessThan(90)
   expect(proxy.passed).toEqual([])
-}, 60_000)
+}, 180_000)

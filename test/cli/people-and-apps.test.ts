@@ -355,4 +355,4 @@ test('an app is named by its slug or its ID, and every list of its things also t
   expect((await desk.run(['app', 'suspend', `app_${'0'.repeat(32)}`])).stderr).toBe(
     'error: There is no app with this slug or ID.\n',
   )
-}, 60_000)
+}, 180_000)

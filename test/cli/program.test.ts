@@ -83,7 +83,7 @@ test('a wrong call exits 2, explains on stderr and prints nothing on stdout, or 
     const asJson = await desk.run([...words, '--json'])
     expect({ words, exitCode: asJson.exitCode, code: failureIn(asJson) }).toEqual({ words, exitCode: 2, code: 'usage' })
   }
-}, 60_000)
+}, 180_000)
 
 test('all wrong settings are reported at once, and nothing starts', async () => {
   const folder = temporaryFolder()
@@ -113,7 +113,7 @@ test('all wrong settings are reported at once, and nothing starts', async () => 
     expect(stderr).not.toContain('many')
   }
   expect([...new Bun.Glob('**').scanSync(folder)]).toEqual([])
-}, 60_000)
+}, 180_000)
 
 test('a flag wins over the environment', async () => {
   const desk = await openDesk()

@@ -24,7 +24,7 @@ beforeAll(async () => {
     'console.log(JSON.stringify([Object.keys(own), Object.keys(other)].map((names) => names.sort())))'
   writeFileSync(join(app, 'names.mjs'), same)
   writeFileSync(join(app, 'use.cjs'), `const ${names} = require('app-platform-client')\n${told}\n`)
-}, 60_000)
+}, 180_000)
 
 const strictUse = `
 import * as client from 'app-platform-client'

@@ -217,7 +217,7 @@ beforeAll(async () => {
   await playOperator()
   backup = join(temporaryFolder(), 'backup.db')
   expect((await runProgram(['backup', backup, '--database', world.server.database])).code).toBe(0)
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   await world.platform.database.close()
 })

@@ -26,7 +26,7 @@ let document: Json
 beforeAll(async () => {
   world = await createFuzzWorld()
   ;({ operations, document } = await readCatalogue(world))
-}, 60_000)
+}, 180_000)
 afterAll(async () => await endWorld(world))
 
 const indicesFrom = (start: number): readonly number[] =>

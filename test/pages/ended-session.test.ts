@@ -28,7 +28,7 @@ beforeAll(async () => {
   await linkUser(world.platform, trace, operator, { email: world.user.email, externalId: 'ada' })
   const asked = { name: 'Builder', rights: serviceRights, networks: [], expiresInDays: null }
   serviceKey = (await createServiceKey(world.platform, trace, operator, asked)).secret
-}, 60_000)
+}, 180_000)
 afterAll(async () => await endWorld(world))
 
 /** Where an answer leads on this server; null if it stays. @throws Error for a redirect to another origin */

@@ -21,7 +21,7 @@ beforeAll(async () => {
   browsers.set('visitor', plainBrowser(url))
   for (const who of ['user', 'operator'] as const) browsers.set(who, await signedInBrowser(url, loginOf(world, who)))
   lists = await everyList()
-}, 60_000)
+}, 180_000)
 afterAll(async () => await endWorld(world))
 
 type Filters = Readonly<Record<string, string>>

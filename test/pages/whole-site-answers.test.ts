@@ -22,7 +22,7 @@ beforeAll(async () => {
   url = world.server.url
   browsers.set('visitor', plainBrowser(url))
   for (const who of ['user', 'operator'] as const) browsers.set(who, await signedInBrowser(url, loginOf(world, who)))
-}, 60_000)
+}, 180_000)
 afterAll(async () => await endWorld(world))
 
 const browserOf = (who: Who): PlainBrowser => browsers.get(who) ?? plainBrowser(url)

@@ -37,7 +37,7 @@ beforeAll(async () => {
     .map(({ pattern }) => pattern)
   for (const who of ['visitor', 'user', 'operator'] as const) mine.set(who, await enter(who))
   found = await findForms()
-}, 60_000)
+}, 180_000)
 afterAll(async () => await endWorld(world))
 
 const enter = async (who: Who): Promise<PlainBrowser> =>

@@ -68,7 +68,7 @@ test('transactions that wait for the lock of a table are refused together, and n
   await administrator.close()
   expect(await insert(store)).toBe('done')
   await store.close()
-}, 30_000)
+}, 180_000)
 
 test('transactions that wait for a locked row do not hold up what is issued', async () => {
   const name = 'locked-row'
@@ -90,7 +90,7 @@ test('transactions that wait for a locked row do not hold up what is issued', as
   await administrator.close()
   expect(new Set(await waiting)).toEqual(new Set(['done']))
   await store.close()
-}, 30_000)
+}, 180_000)
 
 test('a frozen connection holds up what was sent over it, and nothing that comes later', async () => {
   const name = 'frozen'
@@ -118,4 +118,4 @@ test('a frozen connection holds up what was sent over it, and nothing that comes
   }
   await first
   await store.close()
-}, 60_000)
+}, 180_000)

@@ -226,7 +226,7 @@ test('a commit that nobody can ask about is unavailable, neither done nor tried 
   const store = await openStore('undecided')
   expect((await spend(store)).isFirst).toBe(false)
   await store.close()
-}, 20_000)
+}, 180_000)
 
 test('connections that PostgreSQL has ended are replaced, for reads and for transactions', async () => {
   const url = await postgresDatabase('ended')
