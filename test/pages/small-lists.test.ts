@@ -23,17 +23,17 @@ test('a list of sessions can be searched by browser and address when it is long'
   const person = await addUser(world.platform, 'Many Browsers')
   const browser = await signedInBrowser(world.server.url, person)
   expect(isSearchable((await browser.get('/account/sessions')).text)).toBe(false)
-  for (let signedIn = 0; signedIn < 6; signedIn += 1) await signIn(world.server.url, person)
+  for (let signedIn = 0; signedIn < 10; signedIn += 1) await signIn(world.server.url, person)
   expect(isSearchable((await browser.get('/account/sessions')).text)).toBe(true)
   const found = await browser.get('/account/sessions?q=127.0')
-  expect(found.text.match(/End session/g)).toHaveLength(6)
+  expect(found.text.match(/End session/g)).toHaveLength(10)
   const none = await browser.get('/account/sessions?q=%25')
   expect([none.text.includes('Nothing matches'), none.text.includes('End session')]).toEqual([true, false])
 })
 
 test('ended secrets are found by their label', async () => {
   const { slug } = await addApp(world.platform, world.user)
-  for (const label of ['backend', 'worker', 'laptop', 'phone', 'tablet', 'desk_1']) {
+  for (const label of ['backend', 'worker', 'laptop', 'phone', 'tablet', 'watch', 'tv', 'car', 'fridge', 'desk_1']) {
     const { id } = await createCredential(world.platform, trace, commandLine, {
       slug,
       environment: 'development',

@@ -60,7 +60,7 @@ export const isLong = ({
 }) => newerHref !== null || rows.length >= manyRows
 
 /** A list that is shorter needs no search. */
-const manyRows = 6
+const manyRows = 10
 
 type ControlProps = { readonly name: string; readonly field: ListField; readonly value: string }
 
