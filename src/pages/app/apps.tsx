@@ -8,7 +8,7 @@ import { attentionFilter, groupOf } from '../dashboard.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge } from '../design/badge.tsx'
 import { EmptyState } from '../design/empty.tsx'
-import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
+import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { Layout } from '../design/shell.tsx'
 import { page } from '../page.ts'
@@ -65,7 +65,7 @@ const show = async (visit: Visit): Promise<Response> => {
         ) : undefined
       }
     >
-      <FilterBar of={asked} isShown={all.length > 0} />
+      <FilterBar of={asked} isShown={isLong({ rows: all })} />
       <RowList
         label="Your apps"
         rows={apps.rows}

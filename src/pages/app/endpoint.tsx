@@ -12,7 +12,7 @@ import { timeOf } from '../period.ts'
 import { changed } from '../change.tsx'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
-import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
+import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
 import { Facts, Time } from '../design/values.tsx'
 import { emptyForm, formOf, optionalText, text } from '../form.ts'
 import { listRoutes } from '../list.ts'
@@ -149,7 +149,7 @@ const show = async (visit: Visit, { slug, id }: At): Promise<Response> => {
         The ping is sent once, now. The answer appears below.
       </EndpointButton>
       <h2>Attempts</h2>
-      <FilterBar of={asked} />
+      <FilterBar of={asked} isShown={isLong(attempts)} />
       <AttemptTable
         at={at}
         endpoint={endpoint}

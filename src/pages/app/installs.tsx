@@ -4,7 +4,7 @@ import { exportAppInstalls } from '../../operations/exports.ts'
 import { type AppInstall, countAppInstalls, listAppInstalls } from '../../operations/installs/lists.ts'
 import type { ParamsOf } from '../change.tsx'
 import { InstallStatusBadge } from '../design/badge.tsx'
-import { ExportForm, FilterBar, noMatch, Pager, Segments, timeSort } from '../design/list-tools.tsx'
+import { ExportForm, FilterBar, isLong, noMatch, Pager, Segments, timeSort } from '../design/list-tools.tsx'
 import { Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
 import {
@@ -85,7 +85,7 @@ const show = async (visit: Visit, { slug }: AtSlug): Promise<Response> => {
         </p>
       )}
       <Segments label="Status" links={installSegments(counts, asked)} />
-      <FilterBar of={asked} />
+      <FilterBar of={asked} isShown={isLong(installs)} />
       <Table
         label="Installs"
         rows={installs.rows}

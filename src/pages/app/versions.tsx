@@ -12,7 +12,7 @@ import {
 import type { ParamsOf } from '../change.tsx'
 import { Badge, VersionStatusBadge, versionStatusWords } from '../design/badge.tsx'
 import { EmptyState } from '../design/empty.tsx'
-import { FilterBar, noMatch, Pager, timeSort } from '../design/list-tools.tsx'
+import { FilterBar, isLong, noMatch, Pager, timeSort } from '../design/list-tools.tsx'
 import { Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
 import { page } from '../page.ts'
@@ -74,7 +74,7 @@ const showVersions = async (visit: Visit, { slug }: AtSlug): Promise<Response> =
         </>
       }
     >
-      <FilterBar of={asked} isShown={!isEmpty} />
+      <FilterBar of={asked} isShown={isLong(versions)} />
       <Table
         label="Versions"
         rows={versions.rows}

@@ -77,16 +77,21 @@ const Control = ({ name, field, value }: ControlProps) => {
       />
     )
   }
+  const type = typeOf(field, value)
   const shared = { id: name, name, value, autocomplete: 'off' }
   return (
     <>
       <label for={name}>{label}</label>
-      {control === 'date' ? <input type="date" {...shared} /> : null}
-      {control === 'search' ? <input type="search" maxLength={maxLength} {...shared} /> : null}
-      {control === 'text' ? <input type="text" maxLength={maxLength} {...shared} /> : null}
+      {type === 'date' ? <input type="date" {...shared} /> : null}
+      {type === 'search' ? <input type="search" maxLength={maxLength} {...shared} /> : null}
+      {type === 'text' ? <input type="text" maxLength={maxLength} {...shared} /> : null}
     </>
   )
 }
+
+/** An address may have a time of day, of which a control for dates would show nothing. */
+const typeOf = ({ control }: ListField, value: string) =>
+  control !== 'date' || /^(\d{4}-\d\d-\d\d)?$/.test(value) ? control : 'text'
 
 type FilterFormProps = { readonly of: ShownList; readonly error: PlatformError | null; readonly label: string }
 
@@ -97,8 +102,9 @@ export const FilterForm = ({ of, error, label }: FilterFormProps) => (
       {Object.entries(of.fields).map(([name, field]) => {
         const { label: words, placeholder = '', maxLength = 254 } = field
         const value = of.values[name] ?? ''
-        return field.control === 'text' ? (
-          <Field key={name} label={words} name={name} error={error} input={{ value, placeholder, maxLength }} />
+        const type = typeOf(field, value)
+        return type === 'text' || type === 'date' ? (
+          <Field key={name} label={words} name={name} error={error} input={{ type, value, placeholder, maxLength }} />
         ) : (
           <div key={name} class="field">
             <Control name={name} field={field} value={value} />

@@ -5,7 +5,7 @@ import { type AuditSearch, searchEvents } from '../../operations/audit/read-audi
 import { badInput } from '../../operations/decide.ts'
 import { exportEvents } from '../../operations/exports.ts'
 import { AuditEvents, groupsWith, outcomes } from '../audit-events.tsx'
-import { periodOf } from '../period.ts'
+import { periodFields, periodOf } from '../period.ts'
 import { eventColumns, eventRows } from '../csv-download.ts'
 import { Problem } from '../design/field.tsx'
 import { ExportForm, FilterForm, noMatch, Pager } from '../design/list-tools.tsx'
@@ -36,8 +36,7 @@ export const deskAudit = list(
     target: entry('About', { placeholder: 'ID', maxLength: 100 }),
     outcome: choice('Outcome', outcomes, 'Any'),
     request: entry('Request ID', { placeholder: 'req_…', maxLength: 100 }),
-    since: entry('From (UTC)', { placeholder: '2026-08-01T12:00', maxLength: 40 }),
-    until: entry('Before (UTC)', { placeholder: '2026-08-02', maxLength: 40 }),
+    ...periodFields,
     sort: order(timeOrders),
   },
   { usual: ({ request }) => ({ sort: request === '' ? 'newest' : 'oldest' }) },
