@@ -238,9 +238,9 @@ test('a form without a word about an environment leads back with the one that is
   expect(rule.headers.get('location')).toBe(`${settings}?done=rollback&environment=development`)
   const plain = await owner.submit(settings, `/console/${slug}/rollback-rule`)
   expect(plain.headers.get('location')).toBe(`${settings}?done=rollback`)
-  const versions = await owner.get(`/console/${slug}/versions?environment=development`)
-  const rows = await owner.get(`${`/console/${slug}/versions`}?status=active&environment=development`)
-  for (const { text } of [versions, rows]) {
+  const trail = await owner.get(`/console/${slug}/trail?environment=development`)
+  const rows = await owner.get(`/console/${slug}/versions?status=active&environment=development`)
+  for (const { text } of [trail, rows]) {
     expect(text).toMatch(/<form method="get"[^>]*><input type="hidden" name="environment" value="development"\/>/)
   }
   expect(rows.text).toContain(`<a href="/console/${slug}/versions?environment=development">Clear</a>`)
