@@ -62,26 +62,27 @@ const shortestName = 6
 const farthestGuess = 3
 
 /** A warning for each variable that looks like a misspelt setting. It may belong to another program, so it is no fault. */
-export const misspeltSettings = (env: EnvironmentVariables, settings: readonly string[]): readonly string[] =>
-  Object.keys(env)
-    .filter((name) => name.length >= shortestName && !settings.includes(name))
+export const misspeltSettings = (env: EnvironmentVariables, names: readonly string[]): readonly string[] => {
+  const settings = names.map((setting) => ({ setting, singular: singular(setting) }))
+  return Object.keys(env)
+    .filter((name) => name.length >= shortestName && !names.includes(name))
     .flatMap((name) => {
       const isOwn = ownPrefixes.some((prefix) => name.startsWith(prefix))
-      const { setting, distance } = nearestSetting(name.toUpperCase(), settings, isOwn ? farthestGuess : 1)
+      const farthest = isOwn ? farthestGuess : 1
+      const word = singular(name.toUpperCase())
+      const { setting, distance } = settings
+        .map((known) => ({ setting: known.setting, distance: distanceBetween(word, known.singular, farthest) }))
+        .reduce((one, other) => (other.distance < one.distance ? other : one))
       const isNear = distance <= 1 && setting.length >= shortestName
       if (!isNear && !isOwn) return []
       const guess = distance <= farthestGuess ? `Did you mean ${setting}?` : 'Is it misspelt?'
       return [`${name} is not a setting and has no effect. ${guess}`]
     })
-
-const nearestSetting = (name: string, settings: readonly string[], farthest: number) =>
-  settings
-    .map((setting) => ({ setting, distance: distanceBetween(singular(name), singular(setting), farthest) }))
-    .reduce((one, other) => (other.distance < one.distance ? other : one))
+}
 
 const singular = (name: string): string => name.replace(/IES$/, 'Y').replace(/S$/, '')
 
-/** Letters to insert, remove, replace or swap with their neighbour (optimal string alignment); infinite if they are clearly more than `farthest`. */
+/** Letters to insert, remove, replace or swap with their neighbour (optimal string alignment); infinite if they are more than `farthest`. */
 const distanceBetween = (one: string, other: string, farthest: number): number => {
   if (Math.abs(one.length - other.length) > farthest) return Number.POSITIVE_INFINITY
   let beforeLast: number[] = []
@@ -94,6 +95,7 @@ const distanceBetween = (one: string, other: string, farthest: number): number =
       const exchanged = isExchange ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY
       current.push(Math.min(at(last, column) + 1, at(current, column - 1) + 1, replaced, exchanged))
     }
+    if (Math.min(...current) > farthest) return Number.POSITIVE_INFINITY // no later row has less: a start with many variables waits for this
     beforeLast = last
     last = current
   }
