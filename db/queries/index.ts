@@ -55,60 +55,80 @@ export type * from './users.ts'
 export type * from './versions.ts'
 export type * from './webhooks.ts'
 
-/** Every question and every write of the platform, over one connection. */
-export const createQueries = (db: DrizzleConnection) => ({
-  access: accessQueries(db),
-  appTokens: appTokenQueries(db),
-  apps: appQueries(db),
-  artifacts: artifactQueries(db),
-  audit: auditQueries(db),
-  auditReading: auditReadingQueries(db),
-  builderInstalls: builderInstallQueries(db),
-  connectedApps: connectedAppQueries(db),
-  counted: countedQueries(db),
-  counts: countQueries(db),
-  credentials: credentialQueries(db),
-  dashboards: dashboardQueries(db),
-  deletedApps: deletedAppQueries(db),
-  devices: deviceQueries(db),
-  directory: directoryQueries(db),
-  embedding: embeddingQueries(db),
-  expiring: expiringQueries(db),
-  formTickets: formTicketQueries(db),
-  grants: grantQueries(db),
-  health: healthQueries(db),
-  idempotency: idempotencyQueries(db),
-  identities: identityQueries(db),
-  installs: installQueries(db),
-  keys: keyQueries(db),
-  liveChanges: liveChangeQueries(db),
-  mails: mailQueries(db),
-  mutedMails: mutedMailQueries(db),
-  names: nameQueries(db),
-  appMembers: appMemberQueries(db),
-  appInvitations: appInvitationQueries(db),
-  passwordLinks: passwordLinkQueries(db),
-  personal: personalQueries(db),
-  recoveryCodes: recoveryCodeQueries(db),
-  redirectUris: redirectUriQueries(db),
-  resources: resourceQueries(db),
-  reviewMessages: reviewMessageQueries(db),
-  rollbacks: rollbackQueries(db),
-  scopes: scopeQueries(db),
-  serverKeys: serverKeyQueries(db),
-  serverSettings: serverSettingQueries(db),
-  serviceKeys: serviceKeyQueries(db),
-  sessions: sessionQueries(db),
-  signInRequests: signInRequestQueries(db),
-  stagedResources: stagedResourceQueries(db),
-  totpKeys: totpKeyQueries(db),
-  passkeys: passkeyQueries(db),
-  users: userQueries(db),
-  versions: versionQueries(db),
-  watermarks: watermarkQueries(db),
-  webhookAttempts: webhookAttemptQueries(db),
-  webhookEndpoints: webhookEndpointQueries(db),
-  webhookEvents: webhookEventQueries(db),
-})
+const groups = {
+  access: accessQueries,
+  appTokens: appTokenQueries,
+  apps: appQueries,
+  artifacts: artifactQueries,
+  audit: auditQueries,
+  auditReading: auditReadingQueries,
+  builderInstalls: builderInstallQueries,
+  connectedApps: connectedAppQueries,
+  counted: countedQueries,
+  counts: countQueries,
+  credentials: credentialQueries,
+  dashboards: dashboardQueries,
+  deletedApps: deletedAppQueries,
+  devices: deviceQueries,
+  directory: directoryQueries,
+  embedding: embeddingQueries,
+  expiring: expiringQueries,
+  formTickets: formTicketQueries,
+  grants: grantQueries,
+  health: healthQueries,
+  idempotency: idempotencyQueries,
+  identities: identityQueries,
+  installs: installQueries,
+  keys: keyQueries,
+  liveChanges: liveChangeQueries,
+  mails: mailQueries,
+  mutedMails: mutedMailQueries,
+  names: nameQueries,
+  appMembers: appMemberQueries,
+  appInvitations: appInvitationQueries,
+  passwordLinks: passwordLinkQueries,
+  personal: personalQueries,
+  recoveryCodes: recoveryCodeQueries,
+  redirectUris: redirectUriQueries,
+  resources: resourceQueries,
+  reviewMessages: reviewMessageQueries,
+  rollbacks: rollbackQueries,
+  scopes: scopeQueries,
+  serverKeys: serverKeyQueries,
+  serverSettings: serverSettingQueries,
+  serviceKeys: serviceKeyQueries,
+  sessions: sessionQueries,
+  signInRequests: signInRequestQueries,
+  stagedResources: stagedResourceQueries,
+  totpKeys: totpKeyQueries,
+  passkeys: passkeyQueries,
+  users: userQueries,
+  versions: versionQueries,
+  watermarks: watermarkQueries,
+  webhookAttempts: webhookAttemptQueries,
+  webhookEndpoints: webhookEndpointQueries,
+  webhookEvents: webhookEventQueries,
+}
 
-export type Queries = ReturnType<typeof createQueries>
+/** Every question and every write of the platform. */
+export type Queries = { readonly [Name in keyof typeof groups]: ReturnType<(typeof groups)[Name]> }
+
+/**
+ * The queries over one connection. Each group is prepared at its first use, and is a plain property from then on: of all of them, a
+ * start or a command needs a few.
+ */
+export const createQueries = (db: DrizzleConnection): Queries => {
+  const queries = {}
+  for (const [name, prepare] of Object.entries(groups)) {
+    const property = { enumerable: true, configurable: true }
+    Object.defineProperty(queries, name, {
+      ...property,
+      get: () => {
+        const value = prepare(db)
+        Object.defineProperty(queries, name, { ...property, value })
+        return value
+      },
+    })
+  }
+  return queries as Queries // each name has what its own function makes
+}
