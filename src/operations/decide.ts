@@ -56,7 +56,7 @@ export const prepareChange = (platform: Platform, trace: Trace, actor: Actor, no
 }
 
 /** Whose decision it is, and how it is made. */
-type Deciding = Pick<TransactionOptions<unknown>, 'isLong'> & {
+type Deciding<T> = Pick<TransactionOptions<unknown>, 'isLong'> & {
   readonly actor: Actor
   /**
    * Epoch milliseconds, for rows that were prepared before. A row and its audit row must have one time: a restore finds redirect
@@ -68,8 +68,11 @@ type Deciding = Pick<TransactionOptions<unknown>, 'isLong'> & {
    * conditional writes, or checked again whenever what it issued is used.
    */
   readonly kind?: TransactionKind
-  /** The work ends access. On a full disk it may use the room that is reserved for this; a refusal is then `unavailable`. */
-  readonly endsAccess?: boolean
+  /**
+   * The work ends access, always or with these values. On a full disk it may use the room that is reserved for this; a refusal is then
+   * `unavailable`.
+   */
+  readonly endsAccess?: boolean | ((value: T) => boolean)
 }
 
 /** The options of a transaction that others need not wait for. */
@@ -82,14 +85,17 @@ type Work<T> = (change: OpenChange) => Awaitable<T | Refusal>
 export const decide = async <T>(
   platform: Platform,
   trace: Trace,
-  { actor, now = platform.clock.now(), kind, endsAccess, isLong }: Deciding,
+  { actor, now = platform.clock.now(), kind, endsAccess, isLong }: Deciding<T>,
   work: Work<T>,
 ): Promise<T> => {
   const open = prepareChange(platform, trace, actor, now)
   const outcome = await platform.database.transaction((q) => work(open(q)), {
     kind,
     isLong,
-    endsAccess: endsAccess === true ? isNoRefusal : undefined,
+    endsAccess:
+      endsAccess === undefined || endsAccess === false
+        ? undefined
+        : (outcome) => !isRefusal(outcome) && (endsAccess === true || endsAccess(outcome)),
   })
   return isRefusal(outcome) ? await settle(platform, trace, outcome, now) : outcome
 }
@@ -99,8 +105,6 @@ type Refusal = PlatformError | CountedRefusal | ReusedSecret
 
 const isRefusal = (outcome: unknown): outcome is Refusal =>
   outcome instanceof PlatformError || outcome instanceof CountedRefusal || outcome instanceof ReusedSecret
-
-const isNoRefusal = (outcome: unknown): boolean => !isRefusal(outcome)
 
 /**
  * Handles the failure of a transaction that inserts rows under a fresh key. If a row has that key already, nothing was

@@ -215,7 +215,7 @@ export const letSecretsRollBack: Operation<RollbackRule, AppRecord & Pick<App, '
   actor,
   { slug, areAllowed: secretsRollBack },
 ) =>
-  await decide(platform, trace, { actor }, async ({ q, now, record }) => {
+  await decide(platform, trace, { actor, endsAccess: !secretsRollBack }, async ({ q, now, record }) => {
     const app = await findApp(q, slug)
     const isNew = app.secretsRollBack !== secretsRollBack
     if (isNew) {

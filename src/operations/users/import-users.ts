@@ -23,18 +23,20 @@ type Line = { readonly number: number; readonly user: CheckedUser }
 /**
  * Creates and changes the users of a file, each as `putBuilderUser` does. All lines are read and compared first: if some are wrong,
  * nothing changes. Then those that differ are stored, some hundred in a transaction, so that other calls have their turn; the same
- * file again stores what is missing.
+ * file again stores what is missing. Those who are disabled come first, on their own, because that is stored on a full disk too.
  * @throws invalid_request with the numbers of wrong lines; unavailable if another call has taken an address since they were compared,
  *   and then earlier lines are stored
  */
 export const importUsers: Operation<ImportOrder, ImportedUsers> = async (platform, trace, actor, order) => {
   const lines = await readLines(order)
-  const { wrong, differing } = await compare(platform, lines)
+  const { wrong, ending, differing } = await compare(platform, lines)
   if (wrong.length > 0) throw wrongLines(wrong)
-  const result = { created: 0, updated: 0, unchanged: lines.length - differing.length }
-  for (const batch of inBatches(differing)) {
+  const result = { created: 0, updated: 0, unchanged: lines.length - ending.length - differing.length }
+  const [endings, others] = [inBatches(ending), inBatches(differing)]
+  for (const batch of [...endings, ...others]) {
     const fresh = batch.map(({ user }) => ({ user, id: recordId('usr_', platform.random.uuid(platform.clock.now())) }))
-    const created = await decide(platform, trace, { actor }, async (change) => {
+    const endsAccess = endings.includes(batch)
+    const created = await decide(platform, trace, { actor, endsAccess }, async (change) => {
       let created = 0
       for (const { user, id } of fresh) {
         const stored = await storeUser(change, user, id)
@@ -93,6 +95,8 @@ const userIn = (text: string, read: ImportOrder['read']): CheckedUser | string =
 /** Compares the lines with the stored users, in the order in which they are going to be stored. */
 const compare = async ({ database }: Platform, lines: readonly Line[]) => {
   const wrong: LineFault[] = []
+  /** Users who are disabled under the address that they have, whatever other lines do. */
+  const ending: Line[] = []
   const differing: Line[] = []
   /** Users of earlier lines, whose address is free now. */
   const moved = new Set<string>()
@@ -118,12 +122,13 @@ const compare = async ({ database }: Platform, lines: readonly Line[]) => {
       else {
         if (before.email !== user.email) moved.add(before.id)
         const status = user.status ?? before.status
+        const isEnding = before.status === 'active' && status === 'disabled' && before.email === user.email
         const isSame = Object.entries({ ...user, status }).every(
           ([name, value]) => before[name as keyof CheckedUser] === value,
         )
-        if (!isSame) differing.push(line)
+        if (!isSame) (isEnding ? ending : differing).push(line)
       }
     }
   }
-  return { wrong, differing }
+  return { wrong, ending, differing }
 }
