@@ -63,8 +63,10 @@ const faultOf = (kind: string, rules: readonly Rule[], url: string): string | nu
 /** The redirect URIs that one environment of an app may have. */
 export const maximumRedirectUris = 100
 
-/** What the answer adds; a client that found one of them twice could take the wrong one (RFC 6749 section 3.1). */
-const answerParameters = ['code', 'state', 'iss', 'error']
+/** What an answer has. A client that found one of them twice could take the wrong one (RFC 6749 section 3.1). */
+const answerParameters = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri']
+const answeredIn = (uri: string): readonly string[] =>
+  answerParameters.filter((name) => new URL(uri).searchParams.has(name))
 
 const redirectUriRules: readonly Rule[] = [
   ...beforeHost,
@@ -72,8 +74,8 @@ const redirectUriRules: readonly Rule[] = [
   hostRule(/^(?:[a-z0-9._-]+|\[[0-9a-f:]+\])(?::\d+)?$/),
   ...formRules,
   [
-    'has none of code, state, iss and error in its query: the answer adds them.',
-    (url) => answerParameters.some((name) => new URL(url).searchParams.has(name)),
+    (url) => `has no ${answeredIn(url).join(' or ')} in its query, which the answer adds: give it another name.`,
+    (url) => answeredIn(url).length > 0,
   ],
 ]
 
@@ -83,12 +85,22 @@ export const redirectUriFault = (uri: string): string | null => faultOf('A redir
 /** Byte for byte; nothing is parsed (RFC 9700 section 2.1). */
 export const redirectUriMatches = (registered: string, presented: string): boolean => registered === presented
 
-/** The URI with the parameters added to its query, which is kept as it is (RFC 6749 section 4.1.2). */
+/**
+ * The URI with the parameters of the answer added to its query, which is kept as it is (RFC 6749 section 4.1.2), but for what an answer
+ * may have: a URI that was registered before the rule above loses it.
+ */
 export const redirectTarget = (uri: string, parameters: Readonly<Record<string, string>>): string => {
   const added = new URLSearchParams(parameters).toString()
-  if (!uri.includes('?')) return `${uri}?${added}`
-  return uri.endsWith('?') || uri.endsWith('&') ? uri + added : `${uri}&${added}`
+  const [place = '', ...rest] = uri.split('?')
+  const own = rest
+    .join('?')
+    .split('&')
+    .filter((pair) => !isAnswer(pair))
+    .join('&')
+  return own === '' || own.endsWith('&') ? `${place}?${own}${added}` : `${place}?${own}&${added}`
 }
+
+const isAnswer = (pair: string): boolean => answerParameters.some((name) => new URLSearchParams(pair).has(name))
 
 const webhookUrlRules: readonly Rule[] = [
   ...beforeHost,

@@ -115,11 +115,21 @@ describe('a redirect URI is refused', () => {
       'https://a..b/../cb',
       'https://xn--a.example/cb',
     ],
-    'has none of code, state, iss and error in its query: the answer adds them.': [
-      'https://client.example.com/cb?code=1',
+    'has no code in its query, which the answer adds: give it another name.': ['https://client.example.com/cb?code=1'],
+    'has no state in its query, which the answer adds: give it another name.': [
       'https://client.example.com/cb?x=1&state=',
-      'https://client.example.com/cb?iss',
+      'https://client.example.com/cb?x=1&s%74ate=2&state=3',
+    ],
+    'has no iss in its query, which the answer adds: give it another name.': ['https://client.example.com/cb?iss'],
+    'has no error in its query, which the answer adds: give it another name.': [
       'https://client.example.com/cb?%65rror=1',
+    ],
+    'has no code or error_description in its query, which the answer adds: give it another name.': [
+      'https://client.example.com/cb?error_description=none&code=',
+      'https://client.example.com/cb?error%5fdescription=none&&code',
+    ],
+    'has no error_uri in its query, which the answer adds: give it another name.': [
+      'https://client.example.com/cb?a=b?&error_uri=https://a.example',
     ],
     'has at most 2048 characters.': [`https://client.example.com/${'a'.repeat(2048 - 26)}`],
   }
@@ -237,6 +247,17 @@ describe('the target of a redirect', () => {
 
   test('keeps the query that was registered as it is', () => {
     expect(redirectTarget(registered, answer)).toStartWith(`${registered}&code=apco_x&state=`)
+  })
+
+  test('has nothing of an answer twice, also for a URI that was registered when it might have it', () => {
+    const error = { error: 'access_denied', error_description: 'No.', state: '5', iss: 'https://platform.example' }
+    const old = 'https://c.example/cb?code=1&a=b?c&error=&%65rror=2&b&error_description=+&st%61te&iss=x'
+    for (const given of [answer, error]) {
+      const target = redirectTarget(old, given)
+      expect(target).toStartWith('https://c.example/cb?a=b?c&b&')
+      expect([...new URL(target).searchParams].slice(2)).toEqual(Object.entries(given))
+    }
+    expect(redirectTarget('https://c.example?code=1', { code: '2' })).toBe('https://c.example?code=2')
   })
 
   test('is a valid query whatever the last character of the URI is', () => {
