@@ -125,28 +125,33 @@ const storeResult = async (
   const chance = (platform.random.bytes(1)[0] ?? 0) / 255
   const { position } = event
   const isPing = event.kind === 'ping'
-  await decide(platform, trace, { actor: system, kind: 'guarded', endsAccess: isDisabled }, async ({ q, now, record }) => {
-    const { status, error, durationMs } = answer
-    const about = { endpointId: endpoint.id, eventId: event.id, kind: event.kind, ...sent }
-    const answerHeaders = status === null ? null : JSON.stringify(answer.headers)
-    await q.webhookAttempts.insert({ id, ...about, durationMs, status, error, answerHeaders, answer: answer.answer })
-    const current = (await q.webhookEndpoints.find(endpoint.id))?.endpoint
-    if (current === undefined) return false
-    const { failingSince } = current
-    const decision = decideAttempt({ result: answer, attempts: before.attempts, isPing, failingSince, now, chance })
-    const place = { position, endpointId: endpoint.id }
-    const after = { ...place, ...decision.delivery, attempts: before.attempts + 1 }
-    if (!(await q.webhookEvents.moveDelivery({ ...place, ...before }, after))) return false
-    if (decision.failingSince !== failingSince) {
-      await q.webhookEndpoints.setFailingSince(endpoint.id, decision.failingSince)
-    }
-    const reason = decision.disable
-    if (reason === null) return false
-    if (!(await q.webhookEndpoints.setStatus(endpoint.id, { status: 'disabled', reason }, now))) return false
-    const { appId, environment } = endpoint
-    await record({ action: 'webhook.disabled', appId, environment, target: endpoint.id, detail: { reason } })
-    return true
-  })
+  await decide(
+    platform,
+    trace,
+    { actor: system, kind: 'guarded', endsAccess: isDisabled },
+    async ({ q, now, record }) => {
+      const { status, error, durationMs } = answer
+      const about = { endpointId: endpoint.id, eventId: event.id, kind: event.kind, ...sent }
+      const answerHeaders = status === null ? null : JSON.stringify(answer.headers)
+      await q.webhookAttempts.insert({ id, ...about, durationMs, status, error, answerHeaders, answer: answer.answer })
+      const current = (await q.webhookEndpoints.find(endpoint.id))?.endpoint
+      if (current === undefined) return false
+      const { failingSince } = current
+      const decision = decideAttempt({ result: answer, attempts: before.attempts, isPing, failingSince, now, chance })
+      const place = { position, endpointId: endpoint.id }
+      const after = { ...place, ...decision.delivery, attempts: before.attempts + 1 }
+      if (!(await q.webhookEvents.moveDelivery({ ...place, ...before }, after))) return false
+      if (decision.failingSince !== failingSince) {
+        await q.webhookEndpoints.setFailingSince(endpoint.id, decision.failingSince)
+      }
+      const reason = decision.disable
+      if (reason === null) return false
+      if (!(await q.webhookEndpoints.setStatus(endpoint.id, { status: 'disabled', reason }, now))) return false
+      const { appId, environment } = endpoint
+      await record({ action: 'webhook.disabled', appId, environment, target: endpoint.id, detail: { reason } })
+      return true
+    },
+  )
 }
 
 const isDisabled = (value: boolean) => value
