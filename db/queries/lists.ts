@@ -278,6 +278,6 @@ const dialect = new SQLiteSyncDialect()
 const textOf = (part: SQL): string => dialect.sqlToQuery(part.inlineParams()).sql
 
 /** The same for a restore, as texts: what is written into the row of an erased person, and what is done with their other rows. */
-export const erasedUserText = textOf(written(tables.users, erasedUser))
+export const erasedUserText = (): string => textOf(written(tables.users, erasedUser))
 export const erasureTexts = (ids: string): readonly string[] =>
   erasures(({ by, isByAddress }) => (isByAddress === true ? null : sql`${by} in ${sql.raw(ids)}`)).map(textOf)

@@ -316,7 +316,7 @@ export const ends: readonly End[] = [
       counts: 'users',
       of: 'users',
       column: 'erased_at',
-      set: `${erasedUserText}, updated_at = c.at`,
+      set: `${erasedUserText()}, updated_at = c.at`,
     }),
     first: erasureTexts("(SELECT target FROM main.carried_ends WHERE kind = 'user_erased')"),
   },

@@ -1,6 +1,7 @@
 import { checkIcon, iconLimits } from './app-icon.ts'
 import { type ArchivedPlace, type OpenedArchive, readArchivedFile } from './archive.ts'
-import { type ManifestContent, type ParsedManifest, parseManifest } from './manifest.ts'
+import { type ParsedManifest, parseManifest } from './app-json.ts'
+import type { ManifestContent } from './manifest.ts'
 import { textOfFile } from './text.ts'
 import { manifestLimitBytes } from './version.ts'
 

@@ -1,8 +1,8 @@
 /** Base62, most significant digit first and padded with 0, so that text sorts as its bytes do (contract section 2). */
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const digitCodes = Uint8Array.from(alphabet, (digit) => digit.charCodeAt(0))
+const digitCodes = Buffer.from(alphabet)
 const valueOf = new Int8Array(128).fill(-1)
-for (const [value, code] of digitCodes.entries()) valueOf[code] = value
+digitCodes.forEach((code, value) => (valueOf[code] = value))
 
 /** Digits are converted in pairs: 62^2 times 2^16 still fits 32-bit integers, which makes it several times faster. */
 const pairBase = 62 ** 2

@@ -1,11 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
-import {
-  type ManifestContent,
-  type ParsedManifest,
-  parseManifest,
-  placedInAppJson,
-  type PlacedSentence,
-} from '../../domain/manifest.ts'
+import { type ParsedManifest, parseManifest, placedInAppJson, type PlacedSentence } from '../../domain/app-json.ts'
+import type { ManifestContent } from '../../domain/manifest.ts'
 import { textOfFile } from '../../domain/text.ts'
 import { manifestLimitBytes } from '../../domain/version.ts'
 import { CommandFailed } from '../output.ts'

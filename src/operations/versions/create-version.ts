@@ -1,15 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Queries, Version } from '../../../db/database.ts'
+import { placedInAppJson } from '../../domain/app-json.ts'
 import { readIcon, readPackage } from '../../domain/app-package.ts'
 import { type OpenedArchive, openArchive } from '../../domain/archive.ts'
 import { inTurns } from '../../domain/awaitable.ts'
-import {
-  appFactsIn,
-  type ManifestContent,
-  manifestFault,
-  placedInAppJson,
-  scopesInManifest,
-} from '../../domain/manifest.ts'
+import { appFactsIn, type ManifestContent, manifestFault, scopesInManifest } from '../../domain/manifest.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId, type RowKey } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'

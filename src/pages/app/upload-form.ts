@@ -1,14 +1,9 @@
+import { type ParsedManifest, parseManifest, placedInAppJson, type PlacedSentence } from '../../domain/app-json.ts'
 import { readPackage } from '../../domain/app-package.ts'
 import { openArchive } from '../../domain/archive.ts'
 import { atOnce } from '../../domain/awaitable.ts'
 import type { PlatformError } from '../../domain/errors.ts'
-import {
-  type ManifestContent,
-  type ParsedManifest,
-  parseManifest,
-  placedInAppJson,
-  type PlacedSentence,
-} from '../../domain/manifest.ts'
+import type { ManifestContent } from '../../domain/manifest.ts'
 import { isSecretName } from '../../domain/secret-name.ts'
 import { isWellFormedText, visibleJson } from '../../domain/text.ts'
 import { artifactNameForm, isSemanticVersion, manifestLimitBytes, versionLimits } from '../../domain/version.ts'

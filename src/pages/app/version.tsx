@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Environment } from '../../domain/app.ts'
-import { lackOfManifest, parseManifest } from '../../domain/manifest.ts'
+import { parseManifest } from '../../domain/app-json.ts'
+import { lackOfManifest } from '../../domain/manifest.ts'
 import { visibleJson } from '../../domain/text.ts'
 import { isProductionRollbackTarget, type VersionStatus } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
