@@ -21,7 +21,7 @@ import { userPath } from '../desk/desk-page.tsx'
 import { formOf, text } from '../form.ts'
 import { list, listRoutes, search } from '../list.ts'
 import { page } from '../page.ts'
-import { secretPage } from '../secret-page.ts'
+import { secretPage } from '../secret-page.tsx'
 import { noticesOf, StepButton } from '../step.tsx'
 import type { Visit } from '../visit.ts'
 import {

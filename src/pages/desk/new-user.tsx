@@ -5,7 +5,7 @@ import { inviteUser } from '../../operations/users/passwords.ts'
 import { email, line } from '../design/field.tsx'
 import { ShownOnce } from '../design/values.tsx'
 import { formOf } from '../form.ts'
-import { secretPage, showOnce } from '../secret-page.ts'
+import { secretPage, showOnce } from '../secret-page.tsx'
 import { requireOperator, type Visit } from '../visit.ts'
 import { deskForm, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 

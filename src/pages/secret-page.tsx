@@ -1,6 +1,8 @@
 import type { VNode } from 'preact'
+import { graceHours } from '../domain/credential.ts'
 import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
 import { forgetCookie, readCookie, setCookie } from '../http/cookies.ts'
+import { Field } from './design/field.tsx'
 import { page, seeOther } from './page.ts'
 import type { Visit } from './visit.ts'
 
@@ -48,3 +50,13 @@ export const secretPage = (visit: Visit, show: (value: string | null) => VNode):
     cookies: text === null ? [] : [forgetCookie(door, 'shown')], // that of another page stays
   })
 }
+
+/** How many hours the secret that a form replaces stays valid. */
+export const GraceField = ({ label, hint }: { readonly label: string; readonly hint: string }) => (
+  <Field
+    label={label}
+    name="graceHours"
+    hint={`0 to ${graceHours.maximum}. ${hint}`}
+    input={{ type: 'number', value: String(graceHours.default), min: 0, max: graceHours.maximum, required: true }}
+  />
+)
