@@ -482,6 +482,7 @@ CREATE TABLE identities (
   user_id TEXT NOT NULL REFERENCES users (id),
   created_at INTEGER NOT NULL,
   address_holder_id TEXT REFERENCES users (id),
+  ended_at INTEGER,
   PRIMARY KEY (issuer, subject)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX identities_by_user ON identities (user_id);

@@ -116,7 +116,7 @@ const times = ['createdAt', 'expiresAt'] as const
 
 /** Rows that an export tells, by their names in it. */
 const told = {
-  identities: rowsOf(tables.identities, 'userId', 'removed', ['issuer', 'subject', 'createdAt']),
+  identities: rowsOf(tables.identities, 'userId', 'removed', ['issuer', 'subject', 'createdAt', 'endedAt']),
   sessions: rowsOf(tables.sessions, 'userId', { address: '', agent: null }, [
     ...times,
     'endedAt',

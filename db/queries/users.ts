@@ -44,7 +44,12 @@ const hasWayIn = (db: DrizzleConnection) =>
   or(
     ne(users.passwordHash, noPassword),
     isNotNull(users.externalId),
-    exists(db.select({ userId: identities.userId }).from(identities).where(eq(identities.userId, users.id))),
+    exists(
+      db
+        .select({ userId: identities.userId })
+        .from(identities)
+        .where(and(eq(identities.userId, users.id), isNull(identities.endedAt))),
+    ),
   )
 
 /** Which users are asked for. Null matches everything; `part` is text in the name or address. */
@@ -218,22 +223,39 @@ export const deviceQueries = (db: DrizzleConnection) => ({
 
 export type Identity = typeof identities.$inferSelect
 
-/** Accounts of people at identity providers. */
+const isOne = (issuer: string, subject: string) => and(eq(identities.issuer, issuer), eq(identities.subject, subject))
+
+/** Accounts of people at identity providers. Those that have ended are found by `hasEnded` alone. */
 export const identityQueries = (db: DrizzleConnection) => {
   const find = finder(db, identities, 'issuer', 'subject')
+  const insert = inserter(db, identities)
   return {
-    insert: inserter(db, identities),
-    find: (issuer: string, subject: string) => find({ issuer, subject }),
+    /** Links a person who is linked to nobody. That they were unlinked before is forgotten. */
+    link: async (row: Omit<Identity, 'addressHolderId' | 'endedAt'>) => {
+      await db.delete(identities).where(and(isOne(row.issuer, row.subject), isNotNull(identities.endedAt)))
+      await insert({ ...row, addressHolderId: null, endedAt: null })
+    },
+    find: async (issuer: string, subject: string): Promise<Identity | null> => {
+      const found = await find({ issuer, subject })
+      return found?.endedAt === null ? found : null
+    },
+    /** Whether the person was unlinked, and not linked again since. */
+    hasEnded: async (issuer: string, subject: string): Promise<boolean> =>
+      ((await find({ issuer, subject }))?.endedAt ?? null) !== null,
     ofUser: async (userId: string): Promise<Identity[]> =>
-      await db.select().from(identities).where(eq(identities.userId, userId)).orderBy(asc(identities.createdAt)),
-    remove: async (issuer: string, subject: string) =>
-      void (await db.delete(identities).where(and(eq(identities.issuer, issuer), eq(identities.subject, subject)))),
-    /** Notes who has the address that the provider says this person has; null if nobody else has it. */
-    noteHolder: async (issuer: string, subject: string, addressHolderId: string | null) =>
+      await db
+        .select()
+        .from(identities)
+        .where(and(eq(identities.userId, userId), isNull(identities.endedAt)))
+        .orderBy(asc(identities.createdAt)),
+    end: async (issuer: string, subject: string, now: number) =>
       void (await db
         .update(identities)
-        .set({ addressHolderId })
-        .where(and(eq(identities.issuer, issuer), eq(identities.subject, subject)))),
+        .set({ endedAt: now, addressHolderId: null })
+        .where(and(isOne(issuer, subject), isNull(identities.endedAt)))),
+    /** Notes who has the address that the provider says this person has; null if nobody else has it. */
+    noteHolder: async (issuer: string, subject: string, addressHolderId: string | null) =>
+      void (await db.update(identities).set({ addressHolderId }).where(isOne(issuer, subject))),
     /** A user has given up their address: it is in nobody's way any more. */
     freeAddressOf: async (userId: string) =>
       void (await db.update(identities).set({ addressHolderId: null }).where(eq(identities.addressHolderId, userId))),

@@ -283,12 +283,20 @@ export const ends: readonly End[] = [
     of: 'audit_events',
     told: `SELECT e.id, ?1, NULL FROM predecessor.audit_events AS e
       WHERE e.action = '${proofActions.userLinked}' AND e.outcome = 'done'
-        AND NOT EXISTS (SELECT 1 FROM predecessor.identities AS i WHERE i.user_id = e.target AND i.created_at = e.at)
+        AND NOT EXISTS (SELECT 1 FROM predecessor.identities AS i
+          WHERE i.user_id = e.target AND i.created_at = e.at AND i.ended_at IS NULL)
         AND (EXISTS (SELECT 1 FROM main.identities AS m WHERE m.user_id = e.target AND m.created_at = e.at)
           OR NOT EXISTS (SELECT 1 FROM main.audit_events AS a WHERE a.id = e.id))`,
     done: [
-      `DELETE FROM main.identities WHERE (user_id, created_at) IN (SELECT e.target, e.at FROM ${removed('identity')})
-        AND (issuer, subject, user_id) NOT IN (SELECT issuer, subject, user_id FROM predecessor.identities)`,
+      `UPDATE main.identities AS m SET ended_at = c.at, address_holder_id = NULL FROM ${removed('identity')}
+        WHERE m.user_id = e.target AND m.created_at = e.at AND m.ended_at IS NULL AND (m.issuer, m.subject, m.user_id) NOT IN
+          (SELECT issuer, subject, user_id FROM predecessor.identities WHERE ended_at IS NULL)`,
+    ],
+    // Those who are not in this backup at all are remembered too, or their address would link them again.
+    last: [
+      `INSERT OR IGNORE INTO main.identities (issuer, subject, user_id, created_at, ended_at)
+        SELECT issuer, subject, user_id, created_at, ended_at FROM predecessor.identities
+        WHERE ended_at IS NOT NULL AND user_id IN (SELECT id FROM main.users)`,
     ],
   },
   endsSecret('credential', 'credentials', 'credentials'),

@@ -86,7 +86,10 @@ export const signInRequests = sqliteTable('sign_in_requests', {
   completedAt: integer('completed_at'),
 })
 
-/** Accounts of people at identity providers. `addressHolderId` is the user who has the address that the provider says this person has. */
+/**
+ * Accounts of people at identity providers. `addressHolderId` is the user who has the address that the provider says this person has. An
+ * ended one lets nobody in. It remembers that the person was unlinked, so that their address does not link them again.
+ */
 export const identities = sqliteTable(
   'identities',
   {
@@ -95,6 +98,7 @@ export const identities = sqliteTable(
     userId: text('user_id').notNull(),
     createdAt: integer('created_at').notNull(),
     addressHolderId: text('address_holder_id'),
+    endedAt: integer('ended_at'),
   },
   (table) => [primaryKey({ columns: [table.issuer, table.subject] })],
 )

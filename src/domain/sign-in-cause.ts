@@ -111,6 +111,10 @@ const rows = {
     ({ provider }) =>
       `There is no account here for you yet: the account of your email address is linked to somebody else at ${provider}. ${askOperator}`,
   ),
+  unlinked: refused(
+    'unlinked',
+    ({ provider }) => `Your account at ${provider} was unlinked from your account here. ${askOperator}`,
+  ),
   creation_off: refused('creation_off', () => 'There is no account here for you yet: ask the operator of this server.'),
   disabled: refused('disabled', () => 'Your account is disabled: ask the operator of this server.'),
 } as const satisfies Readonly<Record<string, Row>>

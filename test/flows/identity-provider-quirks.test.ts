@@ -1,6 +1,7 @@
 import { afterAll, afterEach, describe, expect, spyOn, test } from 'bun:test'
 import { type SignInCause, sentenceOf, signInCauses } from '../../src/domain/sign-in-cause.ts'
 import { createUser } from '../../src/operations/users/users.ts'
+import { unlinkIdentity } from '../../src/operations/users/identities.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { createIdentityProvider, ProviderFault } from '../../src/runtime/identity-provider.ts'
 import { plainBrowser, signedInBrowser } from '../pages/support/plain-browser.ts'
@@ -206,6 +207,16 @@ const cases: readonly Case[] = [
     world: closed,
     tricks: saying(personOf('unlinked')),
     before: async () => await addUser(closed, 'unlinked@id.example'),
+  },
+  {
+    title: 'a person who was unlinked',
+    cause: 'unlinked',
+    tricks: saying(personOf('parted')),
+    before: async () => {
+      await signIn(open, saying(personOf('parted')))
+      const place = { email: 'parted@id.example', issuer: provider.issuer }
+      await unlinkIdentity(open.platform, trace, operator, place)
+    },
   },
   {
     title: 'an address that was somebody else’s',

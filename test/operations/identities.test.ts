@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { linkUser, setOperator, setUserEmail } from '../../src/operations/users/users.ts'
 import { eraseUser } from '../../src/operations/users/personal-data.ts'
+import { PlatformError } from '../../src/domain/errors.ts'
 import { inspectUser } from '../../src/operations/users/find-user.ts'
 import { linkIdentity, unlinkIdentity } from '../../src/operations/users/identities.ts'
 import type { Claims } from '../../src/runtime/identity-provider.ts'
@@ -50,7 +51,7 @@ test('an account has one person of a provider: another one replaces the first, w
   await link(email, 'elsewhere', 'https://other.example.com')
   expect(await link(email, 'late')).toMatchObject({ replaced: 1 })
   expect((await subjectsOf(id)).toSorted()).toEqual(['elsewhere', 'late'])
-  expect([await signsIn('early'), await signsIn('late')]).toEqual([expect.stringContaining('no account'), id])
+  expect([await signsIn('early'), await signsIn('late')]).toEqual([expect.stringContaining('was unlinked'), id])
 })
 
 test('a person of the provider has one account: a second one is refused until the first is unlinked', async () => {
@@ -61,6 +62,27 @@ test('a person of the provider has one account: a second one is refused until th
   await link(other.email, 'moving')
   expect(await signsIn('moving')).toBe(other.id)
   await expect(unlink(one.email)).rejects.toMatchObject({ message: expect.stringContaining('not linked') })
+})
+
+test('a person who was unlinked or replaced comes in by no address, to that account or a new one, until they are linked again', async () => {
+  const [user, other] = [await addUser(platform), await addUser(platform)]
+  const generous = { createsUsers: true, linksByEmail: true }
+  const comes = async (subject: string, email: string) =>
+    await signInWithIdentity(platform, trace, claimsOf({ issuer, subject, email }), generous, browser()).then(
+      (entry) => (entry.kind === 'signed_in' ? entry.user.id : null),
+      (error: unknown) => (error instanceof PlatformError ? error.facts.details?.['kind'] : error),
+    )
+  expect(await comes('wrong-person', user.email)).toBe(user.id)
+  await unlink(user.email)
+  for (const email of [user.email, other.email, newAddress()])
+    expect(await comes('wrong-person', email)).toBe('unlinked')
+
+  expect(await comes('right-person', user.email)).toBe(user.id)
+  await link(user.email, 'replacement')
+  expect(await comes('right-person', user.email)).toBe('unlinked')
+  await link(other.email, 'right-person')
+  expect(await comes('right-person', user.email)).toBe(other.id)
+  expect([await subjectsOf(user.id), await subjectsOf(other.id)]).toEqual([['replacement'], ['right-person']])
 })
 
 test('each change leaves an event without the subject, which may tell who it is', async () => {

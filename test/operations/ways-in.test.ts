@@ -43,12 +43,11 @@ beforeEach(async () => {
   user = await addUser(platform)
   await linkUser(platform, trace, operator, { email: user.email, externalId: user.id })
   await database.transaction(async (q) => {
-    await q.identities.insert({
+    await q.identities.link({
       issuer: 'https://id.example',
       subject: user.id,
       userId: user.id,
       createdAt: now(),
-      addressHolderId: null,
     })
   })
 })
@@ -202,12 +201,11 @@ test.each(ways)(
       const row = await q.users.byId(user.id)
       if (row === null) throw new Error('There is no user.')
       await q.users.insert({ ...row, id, externalId: id, email: `of-${user.email}`, suspendedAt: 1 })
-      await q.identities.insert({
+      await q.identities.link({
         issuer: 'https://id.example',
         subject: id,
         userId: id,
         createdAt: now(),
-        addressHolderId: null,
       })
     })
     user = { ...user, id, email: `of-${user.email}` }

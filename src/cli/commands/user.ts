@@ -100,9 +100,9 @@ export const addUserCommands = (program: Command): void => {
     async (session, email: string, { issuer: place }: { readonly issuer: string }) => {
       const { user, issuer } = await unlinkIdentity(...session, { email, issuer: place })
       return recordAnswer({ ...userRecord(user), issuer }, [
-        'Nobody at this identity provider signs in to this account now, until it is linked again.',
+        'The person at this identity provider does not sign in here now, and their address links them to no account, until “user link” links them again.',
         sessionsStay(user.email),
-        'With OIDC_LINK_BY_EMAIL=on, the next person there who has this address is linked to it.',
+        'With OIDC_LINK_BY_EMAIL=on, another person there who gets this address is linked to this account.',
       ])
     },
   )

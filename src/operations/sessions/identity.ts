@@ -100,6 +100,7 @@ const firstSignIn = async (
   { createsUsers, linksByEmail }: IdentityRules,
   id: string,
 ): Promise<User | SignInCause> => {
+  if (await q.identities.hasEnded(claims.issuer, claims.subject)) return 'unlinked' // until an operator links them again
   const email = claims.email === null ? null : normalizeEmail(claims.email)
   if (email === null) return 'email_missing'
   if (!claims.isEmailVerified) return 'email_unverified'
@@ -111,7 +112,7 @@ const firstSignIn = async (
     // The provider has given the address to somebody else.
     const others = await q.identities.ofUser(holder.id)
     if (others.some((known) => known.issuer === issuer)) return 'account_of_other_subject'
-    await q.identities.insert({ issuer, subject, userId: holder.id, createdAt: now, addressHolderId: null })
+    await q.identities.link({ issuer, subject, userId: holder.id, createdAt: now })
     const actor = { kind: 'user', id: holder.id } as const
     await record({ actor, action: 'user.linked', target: holder.id, detail: { way: 'oidc' } })
     return holder
@@ -120,7 +121,7 @@ const firstSignIn = async (
   const name = statedPersonName(claims.name ?? '', localPartOf(email))
   const user = newUser({ id, externalId: null, email, name, pictureUrl: null, status: 'active' }, now)
   await q.users.insert(user)
-  await q.identities.insert({ issuer, subject, userId: id, createdAt: now, addressHolderId: null })
+  await q.identities.link({ issuer, subject, userId: id, createdAt: now })
   const actor = { kind: 'user', id } as const
   await record({ actor, action: 'user.created', target: id, detail: { operator: false } })
   // Of the same time as the row: a restore finds it by that. The account is new, so there is nobody to warn.

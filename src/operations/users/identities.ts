@@ -38,7 +38,7 @@ export const linkIdentity: Operation<Place & { readonly subject: string }, Linke
     if (holder !== null && holder.userId !== user.id) return badInput('subject', otherAccount)
     const replaced = await unlink(change, user, issuer, subject)
     if (holder === null) {
-      await q.identities.insert({ issuer, subject, userId: user.id, createdAt: now, addressHolderId: null })
+      await q.identities.link({ issuer, subject, userId: user.id, createdAt: now })
       await record({ action: 'user.linked', target: user.id, detail: { way: 'oidc' } }) // the subject may tell who it is
     }
     return { user, issuer, replaced }
@@ -49,7 +49,8 @@ const otherAccount =
   'Another account is linked to this person at the identity provider: unlink that one first, with app-platform user unlink.'
 
 /**
- * Ends the link of an account to an identity provider: its person there no longer signs in to this account. Sessions stay.
+ * Ends the link of an account to an identity provider: its person there no longer signs in, and no address links them to an account or
+ * creates one for them until they are linked again. Sessions stay.
  * @throws invalid_request for an unknown address, a malformed issuer, and an account without such a link
  */
 export const unlinkIdentity: Operation<Place, { readonly user: User; readonly issuer: string }> = async (
@@ -75,13 +76,13 @@ const issuerOf = ({ issuer }: Pick<Place, 'issuer'>): string => {
 
 /** Unlinks the account from everybody at the provider but this subject. Returns from how many. */
 const unlink = async (
-  { q, record }: OpenChange,
+  { q, now, record }: OpenChange,
   { id }: User,
   issuer: string,
   spared: string | null,
 ): Promise<number> => {
   const others = (await q.identities.ofUser(id)).filter((each) => each.issuer === issuer && each.subject !== spared)
-  for (const { subject } of others) await q.identities.remove(issuer, subject)
+  for (const { subject } of others) await q.identities.end(issuer, subject, now)
   if (others.length > 0) await record({ action: 'user.unlinked', target: id })
   return others.length
 }

@@ -65,7 +65,9 @@ test('an account at an identity provider that was taken away since the backup do
     await enter('later')
     backUp(file, `${file}.newer`)
     for (const subject of ['taken', 'later']) {
-      await platform.database.transaction(async (q) => await q.identities.remove('https://id.example', subject))
+      await platform.database.transaction(
+        async (q) => await q.identities.end('https://id.example', subject, platform.clock.now()),
+      )
     }
   })
   const linked = async () =>
@@ -75,10 +77,17 @@ test('an account at an identity provider that was taken away since the backup do
       )
       return (await Promise.all(subjects)).flat()
     })
+  const remembered = async () =>
+    await opened(file, async ({ database: { queries: q } }) => [
+      await q.identities.hasEnded('https://id.example', 'taken'),
+      await q.identities.hasEnded('https://id.example', 'later'),
+    ])
   await restoreAt(file, `${file}.older`)
   expect(await linked()).toEqual(['kept'])
+  expect(await remembered()).toEqual([true, false]) // the account of the other one is not in this backup
   await restoreAt(file, `${file}.newer`)
   expect(await linked()).toEqual(['kept'])
+  expect(await remembered()).toEqual([true, true])
 })
 
 test('the time to set up a second factor is not given again by a restore', async () => {
@@ -135,7 +144,7 @@ const ofOthers = new Set([
 /** The columns of all other tables that no end writes, because they let nobody in, or why an older value does no harm. */
 const harmless: Readonly<Record<string, readonly string[]>> = {
   users: ['id', 'name', 'picture_url', 'created_at', 'sign_ins_ended_at' /* keys of the server sign what has begun */],
-  identities: ['address_holder_id' /* it tells operators something */],
+  identities: ['issuer', 'subject', 'user_id', 'created_at' /* of an ended one they let nobody in */],
   totp_keys: ['id', 'user_id', 'created_at', 'last_used_at', 'last_step' /* a code is of its minute */],
   passkeys: [
     'id',
@@ -197,7 +206,7 @@ const endedIn = (table: string, columns: readonly string[]): readonly string[] =
   const sets = statements.flatMap(
     (sql) =>
       new RegExp(
-        `UPDATE (?:OR IGNORE )?main\\.${table} AS m SET ([\\s\\S]*?) FROM main\\.(?:carried_ends|rollbacks)`,
+        `UPDATE (?:OR IGNORE )?main\\.${table} AS m SET ([\\s\\S]*?) FROM\\s+main\\.(?:carried_ends|rollbacks)`,
       ).exec(sql)?.[1] ?? [],
   )
   return columns.filter((column) => sets.some((set) => new RegExp(`(?:^|[\\s,])${column} = `).test(set)))

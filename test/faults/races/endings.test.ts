@@ -70,9 +70,8 @@ const newSubject = async (app: AppInWorld): Promise<Subject> => {
     subject: user.id,
     userId: user.id,
     createdAt: platform.clock.now(),
-    addressHolderId: null,
   }
-  await platform.database.transaction((q) => q.identities.insert(identity))
+  await platform.database.transaction((q) => q.identities.link(identity))
   await addMember(platform, trace, operator, { slug: app.slug, email: user.email, role: 'developer' })
   const install = await installEmbedded(platform, app, user, { environment: 'development' })
   return { user, app, install, session: await sessionOf(platform, user), kept: await sessionOf(platform, user) }
