@@ -54,6 +54,8 @@ const told: ReadonlyMap<unknown, Told> = new Map(
     EACCES: (_it, path) => (path === null ? forbidden() : forbiddenSentence(path)),
     EPERM: (_it, path) => (path === null ? forbidden() : forbiddenSentence(path)),
     EISDIR: (it) => `${it} is a folder, not a file: name a file.`,
+    ELOOP: (it) => `${it} is a symbolic link that leads back to itself: name the file, or mend the link.`,
+    ENAMETOOLONG: (_it, _path, at) => `The name is longer than this file system allows: choose a shorter one${at}.`,
     ENOTDIR: (_it, _path, at) => `A part of the path is a file, not a folder${at}.`,
     EEXIST: (_it, _path, at) => `A file with this name already exists${at}.`,
     EROFS: (_it, path) => (path === null ? 'The file system is mounted read-only.' : readOnlySentence(path)),
@@ -79,6 +81,10 @@ export const systemSentence = (code: unknown, path: string | null): string | nul
   return told.get(code)?.(path ?? unnamed, path, path === null ? '' : `: ${path}`) ?? null
 }
 
+/** Of a code without a sentence the person reads at least what it is about. */
+const unknownSentence = (code: unknown, path: string | null): string | null =>
+  path === null || !/^E[A-Z\d]+$/.test(String(code)) ? null : `${path} cannot be used (${String(code)}).`
+
 /** A sentence about any error of the system or of SQLite, with its path if the error names one; null for any other error. */
 export const faultSentence = (error: unknown): string | null => {
   if (!(error instanceof Error && 'code' in error)) return null
@@ -86,7 +92,7 @@ export const faultSentence = (error: unknown): string | null => {
   if (error.code === 'EADDRINUSE') return listenSentence(error)
   if (lackedDescriptors(error)) return noDescriptors
   const path = 'path' in error && typeof error.path === 'string' && error.path !== '' ? error.path : null
-  if (sqliteCode(error) === null) return systemSentence(error.code, path)
+  if (sqliteCode(error) === null) return systemSentence(error.code, path) ?? unknownSentence(error.code, path)
   return systemSentence(lacksRoom(error) ? 'ENOSPC' : String(error.code).split('_', 2).join('_'), path)
 }
 

@@ -37,6 +37,8 @@ test('an error of a query does not show its values', () => {
 test('an error of the file system names the file', () => {
   const missing = Object.assign(new Error('open'), { code: 'ENOENT', path: '/proc/copy.db' })
   expect(explain(missing).sentences).toEqual(['There is no such file or folder: /proc/copy.db.'])
+  const unheardOf = Object.assign(new Error('open'), { code: 'ENXIO', path: '/proc/copy.db' })
+  expect(explain(unheardOf).sentences).toEqual(['/proc/copy.db cannot be used (ENXIO).'])
   const closed = Object.assign(new Error('write'), { code: 'EPIPE' })
   expect(explain(closed).sentences).toEqual(['The reader of the output stopped before all of it was written.'])
 })
@@ -50,7 +52,10 @@ test('errors of the file system and of SQLite are plain sentences, with or witho
   const cause = Object.assign(new Error('database or disk is full'), { name: 'SQLiteError', code: 'SQLITE_FULL' })
   expect(explain(cause).sentences).toEqual(full)
   expect(explain(new Error('Failed query: insert', { cause })).sentences).toEqual(full)
-  const codes = 'EACCES EPERM EISDIR ENOTDIR EEXIST EROFS ENOSPC EDQUOT EIO EMFILE ENFILE EPIPE ENOENT'.split(' ')
+  const codes =
+    'EACCES EPERM EISDIR ELOOP ENAMETOOLONG ENOTDIR EEXIST EROFS ENOSPC EDQUOT EIO EMFILE ENFILE EPIPE ENOENT'.split(
+      ' ',
+    )
   for (const code of codes) {
     for (const path of [undefined, '/proc/copy.db']) {
       const [sentence = ''] = explain(ofSystem(code, path)).sentences
