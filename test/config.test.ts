@@ -221,7 +221,7 @@ describe('settings', () => {
     ]) {
       expect(faultsOf({ SMTP_URL: url, MAIL_FROM: 'apps@example.com' })[0]).toMatch(/^SMTP_URL must be (?!.*canary)/)
     }
-    for (const sender of ['Apps', 'a@b, c@d', 'A\r\nBcc: b <apps@example.com>', '<a@b> c']) {
+    for (const sender of ['Apps', 'a@b, c@d', '<a@b> c']) {
       expect(faultsOf({ SMTP_URL: 'smtp://localhost', MAIL_FROM: sender })[0]).toMatch(/^MAIL_FROM must be/)
     }
     expect(readConfig({}, { SMTP_URL: 'smtp://localhost', MAIL_FROM: 'apps@example.com' }).warnings).toEqual([
@@ -277,6 +277,25 @@ describe('settings', () => {
     ])
   })
 
+  test('no setting has a control character, of which some readers see the value before it and others the one without it', () => {
+    const names = new Set<string>()
+    readConfig({}, new Proxy({}, { get: (_, name) => void names.add(String(name)) }))
+    const settings = [...names].filter((name) => !name.endsWith('_FILE'))
+    expect(settings.length).toBeGreaterThan(50)
+    for (const name of settings) {
+      for (const value of [
+        'on\n',
+        '\u0000on',
+        'https://a.example\r',
+        '10\u001b[0m',
+        'a\tb',
+        'A\r\nBcc: b <a@b.example>',
+      ]) {
+        expect(faultsOf({ [name]: value }).join('\n')).toContain(`${name} has a line break, a tab or another control`)
+      }
+    }
+  })
+
   test('a secret setting may be in a file, and what is wrong with it is said with its path and without its content', () => {
     const folder = temporaryFolder()
     const written = (text: string | Uint8Array): string => {
@@ -303,7 +322,8 @@ describe('settings', () => {
       [written(Buffer.from([0xff, 0xfe, 0x41])), /^SMTP_URL_FILE \S+ must name a text file/],
       [written('\n'), /^SMTP_URL_FILE \S+ is empty/],
       [written('http://canary'), /^SMTP_URL_FILE \S+ must be smtp:/],
-      [written('smtp://localhost\nsmtp://canary'), /^SMTP_URL_FILE \S+ must be smtp:/],
+      [written('smtp://localhost\nsmtp://canary'), /^SMTP_URL_FILE \S+ has a line break/],
+      [written('smtp://localhost:25\0'), /^SMTP_URL_FILE \S+ has a line break/],
     ]
     for (const [file, rule] of wrong) {
       const [fault = '', ...others] = faultsOf({ ...from, SMTP_URL_FILE: file })

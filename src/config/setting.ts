@@ -73,7 +73,9 @@ export const settingReader =
         ? text
         : text.trim() === ''
           ? new Broken('is empty. Leave it out to use the default.')
-          : parse(text)
+          : /\p{Cc}/u.test(text)
+            ? new Broken('has a line break, a tab or another control character: give the value alone.')
+            : parse(text)
     if (!(value instanceof Broken)) return value
     faults.push(`${subject} ${value.rule}`)
     return fallback
