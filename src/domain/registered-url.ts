@@ -30,9 +30,11 @@ const asciiHostOf = (url: string): string | null => {
   if (!url.startsWith('https://') || !/^[^@\\\s]*\P{ASCII}[^@\\\s]*$/u.test(authorityOf(url))) return null
   return URL.parse(`https://${authorityOf(url)}`)?.host ?? null
 }
-const hostRule = (host: RegExp): Rule => [
+/** No dot at the end of a name: it would be a second name for the same host. Nothing can be reached at port 0. */
+const hostRule: Rule = [
   'has a host in lower case, and nothing but a port after it.',
-  (url) => !host.test(authorityOf(url)),
+  (url) =>
+    !/^(?:(?!-)[a-z0-9_-]+(?<!-)(?:\.(?!-)[a-z0-9_-]+(?<!-))*|\[[0-9a-f:]+\])(?::(?!0+$)\d+)?$/.test(authorityOf(url)),
 ]
 const formRules: readonly Rule[] = [
   ["has no apostrophe (') in its query: browsers write it as %27.", (url) => /\?.*'/s.test(url)],
@@ -71,7 +73,7 @@ const answeredIn = (uri: string): readonly string[] =>
 const redirectUriRules: readonly Rule[] = [
   ...beforeHost,
   ['has no wildcard (*).', (url) => url.includes('*')], // spec section 4
-  hostRule(/^(?:[a-z0-9._-]+|\[[0-9a-f:]+\])(?::\d+)?$/),
+  hostRule,
   ...formRules,
   [
     (url) => `has no ${answeredIn(url).join(' or ')} in its query, which the answer adds: give it another name.`,
@@ -102,12 +104,7 @@ export const redirectTarget = (uri: string, parameters: Readonly<Record<string, 
 
 const isAnswer = (pair: string): boolean => answerParameters.some((name) => new URLSearchParams(pair).has(name))
 
-const webhookUrlRules: readonly Rule[] = [
-  ...beforeHost,
-  // No dot at the end of a name: it would be a second name for the same host.
-  hostRule(/^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:]+\])(?::\d+)?$/),
-  ...formRules,
-]
+const webhookUrlRules: readonly Rule[] = [...beforeHost, hostRule, ...formRules]
 
 /** Why a webhook URL cannot be registered, as a sentence; else null. Where the host leads is checked elsewhere. */
 export const webhookUrlFault = (url: string): string | null => faultOf('A webhook URL', webhookUrlRules, url)
@@ -117,7 +114,8 @@ type EmbedUrl = { readonly url: string; readonly origin: string }
 
 const embedUrlRules: readonly Rule[] = [
   ...beforeHost, // the one-time code goes into the fragment
-  hostRule(/^[a-z0-9._-]+(?::\d+)?$/), // a Content-Security-Policy cannot name an IPv6 address
+  hostRule,
+  ['has a host that is no IPv6 address.', (url) => authorityOf(url).startsWith('[')], // a Content-Security-Policy cannot name one
   ...formRules,
 ]
 
