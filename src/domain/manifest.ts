@@ -1,6 +1,6 @@
 import { pathFaults } from './archive-path.ts'
 import { disturbs, typedName } from './entered-name.ts'
-import { embedUrlFault } from './registered-url.ts'
+import { embedUrlFault, isPlainAddress } from './registered-url.ts'
 import { issuable, parseScope } from './scope.ts'
 
 /** What is wrong with a known field, by its path, such as `scopes.1`. */
@@ -25,9 +25,7 @@ const textField =
 
 const addressField = (field: string, ...schemes: readonly string[]): FieldRule =>
   textField(field, (text) => {
-    const url = URL.parse(text)
-    const isGood = url !== null && schemes.includes(url.protocol) && url.username === '' && url.password === ''
-    return isGood
+    return isPlainAddress(text, ...schemes)
       ? null
       : `${field} must be an address that begins with ${schemes.map((scheme) => scheme + (scheme === 'https:' ? '//' : '')).join(' or ')}.`
   })

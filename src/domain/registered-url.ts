@@ -109,6 +109,17 @@ const webhookUrlRules: readonly Rule[] = [...beforeHost, hostRule, ...formRules]
 /** Why a webhook URL cannot be registered, as a sentence; else null. Where the host leads is checked elsewhere. */
 export const webhookUrlFault = (url: string): string | null => faultOf('A webhook URL', webhookUrlRules, url)
 
+/**
+ * Whether a text from outside that is kept as it came is an address with one of these schemes (`https:`). Browsers drop line breaks and
+ * tabs, take a backslash for a slash, and need no slashes after `https:`; others read another address, so none of that is taken.
+ */
+export const isPlainAddress = (text: string, ...schemes: readonly string[]): boolean => {
+  const url = URL.parse(text)
+  if (url === null || !schemes.includes(url.protocol) || /[\p{Cc}\\]|^\s|\s$/u.test(text)) return false
+  const isWritten = url.host === '' || /^https?:\/\/[^/]/i.test(text)
+  return isWritten && url.username === '' && url.password === ''
+}
+
 /** The URL of an app's page for the builder, and the origin of its frame. */
 type EmbedUrl = { readonly url: string; readonly origin: string }
 

@@ -4,6 +4,7 @@ import { anyText } from '../support/any-text.ts'
 import {
   embedUrlFault,
   embedUrlOf,
+  isPlainAddress,
   redirectTarget,
   redirectUriFault,
   redirectUriMatches,
@@ -426,4 +427,35 @@ test('the refusal names no host of a URL that is more than host and path', () =>
   for (const url of ['https://\u00fc@evil.example/', 'https://\u00fc.example\\@evil.example/', 'https://\u00fc b/']) {
     expect(redirectUriFault(url)).not.toContain('ASCII')
   }
+})
+
+test('an address that is kept as it came is one that every reader reads alike', () => {
+  for (const text of [
+    'https://a.example',
+    'HTTPS://A.example:8443/ü?x=a b#c',
+    'mailto:help@a.example?subject=Hello there',
+  ])
+    expect(`${text} ${isPlainAddress(text, 'https:', 'mailto:')}`).toBe(`${text} true`)
+  for (const text of [
+    '',
+    'a.example',
+    '//a.example/x.png',
+    'http://a.example/x.png',
+    'javascript:alert(1)',
+    'data:,x',
+    ' https://a.example/',
+    'https://a.example/\n',
+    'ht\ntps://a.example/',
+    'https://a.exa\tmple/',
+    'https:a.example/',
+    'https:/a.example/',
+    'https:///a.example/',
+    'https:\\\\a.example/',
+    'https://a.example\\@b.example/',
+    'https://user@a.example/',
+    'https://:password@a.example/',
+    'https://a.example/\0',
+    'mailto:a@a.example\r\nBcc: b@a.example',
+  ])
+    expect(`${JSON.stringify(text)} ${isPlainAddress(text, 'https:', 'mailto:')}`).toBe(`${JSON.stringify(text)} false`)
 })

@@ -68,6 +68,8 @@ describe('a user of the builder', () => {
     for (const [field, value] of [
       ['email', 'nobody'],
       ['pictureUrl', 'http://example.com/a.png'],
+      ['pictureUrl', 'https://example.com/a.png\n'],
+      ['pictureUrl', 'https://me:pw@example.com/a.png'],
       ['status', 'erased'],
     ]) {
       expectRefusal(

@@ -10,6 +10,7 @@ import { type Rule, checkingFirst } from '../acting-as.ts'
 import type { Actor } from '../audit/event.ts'
 import { countOf, endSignIns, endIssued, endSessionsOf, type EndedAccess } from '../end-access.ts'
 import { knownUser } from './find-user.ts'
+import { isPlainAddress } from '../../domain/registered-url.ts'
 import { isForeignId } from '../../domain/foreign-id.ts'
 import { pick } from '../../domain/pick.ts'
 import { pageOf, type PageRequest } from '../page.ts'
@@ -286,8 +287,8 @@ export const newUser = (
 const maximumPictureUrl = 2048
 
 const pictureFault = (text: string): string | null => {
-  const isHttps = text.length <= maximumPictureUrl && URL.parse(text)?.protocol === 'https:'
-  return isHttps ? null : 'The picture must be an https: URL of at most 2048 characters.'
+  const isGood = text.length <= maximumPictureUrl && isPlainAddress(text, 'https:')
+  return isGood ? null : 'The picture must be an https: URL of at most 2048 characters, without a user name.'
 }
 
 /** The user of an external ID; null if there is none. */
