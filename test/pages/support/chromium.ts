@@ -22,6 +22,8 @@ const launch = async (): Promise<Browser> => {
       '--headless',
       '--no-sandbox',
       '--disable-gpu',
+      // Every page is new, and what compiles long for it costs more than it gains: half of the time of judging it with axe.
+      '--js-flags=--no-opt --no-maglev',
       '--disable-quic',
       '--no-first-run',
       '--disable-background-networking',
