@@ -1,11 +1,11 @@
-import { type Command, CommanderError } from 'commander'
+import { type Argument, type Command, CommanderError } from 'commander'
 import { sqliteVersion } from '../../db/sqlite/connection.ts'
 import { hasCode } from '../runtime/cause.ts'
 import { program as running } from '../runtime/program.ts'
 import { endBy, Interrupted } from './developer/developer-command.ts'
 import { asksForJson, explain, usageFault, withoutValues } from './explain.ts'
 import { type CreateProgram, ProgramRoot } from './operator-command.ts'
-import { failureLine } from './output.ts'
+import { failureLine, UsageError } from './output.ts'
 
 const notes = `
 Every command takes --help. Operator commands work on the database itself, whether a server is running or not.
@@ -102,6 +102,7 @@ export const createProgram: CreateProgram = async (only, words = [], served = nu
     .enablePositionalOptions() // `versions create` has its own --version
     .showHelpAfterError('Add --help to see what it takes.')
     .exitOverride()
+    .hook('preAction', (_, { registeredArguments, args }) => refuseEmpty(registeredArguments, args))
     .configureOutput({
       outputError: (text, writeError) => writeError(withoutValues(text)),
       ...(write !== null && {
@@ -119,6 +120,14 @@ export const createProgram: CreateProgram = async (only, words = [], served = nu
     for (const [, load] of adding) (await load())(program)
   }
   return program
+}
+
+/** A script gives an empty argument when its variable is unset, and must not be told that an empty name is unknown. */
+const refuseEmpty = (known: readonly Argument[], given: readonly string[]): void => {
+  const empty = given.findIndex((word) => word.trim() === '')
+  if (empty === -1) return
+  const name = (known[empty] ?? known.at(-1))?.name() ?? 'argument'
+  throw new UsageError(`The ${name} is empty: give one. In a script, check the variable that it comes from.`)
 }
 
 const versionText = (): string =>

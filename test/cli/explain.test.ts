@@ -2,8 +2,10 @@ import { expect, test } from 'bun:test'
 import { DatabaseUnusable } from '../../db/database.ts'
 import { CommandFailed, UsageError } from '../../src/cli/output.ts'
 import { explain } from '../../src/cli/explain.ts'
+import { createProgram } from '../../src/cli/program.ts'
 import { ConfigError } from '../../src/config.ts'
 import { refuse } from '../../src/domain/errors.ts'
+import { everyCommand } from './support/commands.ts'
 
 test('wrong calls and wrong settings exit 2, everything else 1', () => {
   const requestId = null
@@ -15,6 +17,25 @@ test('wrong calls and wrong settings exit 2, everything else 1', () => {
   expect(explain(new DatabaseUnusable('busy', 'Busy.'))).toEqual(busy)
   expect(explain(refuse('version_not_found'))).toMatchObject({ exitCode: 1, code: 'version_not_found' })
   expect(explain('thrown text')).toMatchObject({ exitCode: 1, code: 'command_failed' })
+})
+
+test('every command refuses an empty argument by its name, before it does anything', async () => {
+  for (const [name, { registeredArguments, options }] of everyCommand) {
+    const flags = options.flatMap(({ mandatory, required, long, argChoices = ['1'] }) =>
+      mandatory ? [long ?? '', ...argChoices.slice(0, required ? 1 : 0)] : [],
+    )
+    for (const [place, argument] of registeredArguments.entries()) {
+      if (argument.argChoices !== undefined) continue // refused with the list of what it may be
+      const given = registeredArguments.map(({ argChoices = ['x'] }, at) =>
+        at === place ? ' ' : (argChoices[0] ?? ''),
+      )
+      const words = [...name.split(' '), ...given, ...flags]
+      const program = await createProgram(undefined, words)
+      const refused = program.parseAsync(words, { from: 'user' })
+      await expect(refused, words.join(' ')).rejects.toThrow(`The ${argument.name()} is empty`)
+      await expect(refused).rejects.toBeInstanceOf(UsageError)
+    }
+  }
 })
 
 test('a refusal names the status that caused it', () => {
