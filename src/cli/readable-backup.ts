@@ -35,7 +35,6 @@ const refused = (sentence: string) => new CommandFailed([sentence])
 
 /** To open a pipe would wait for its writer. A URL is not repeated, because it may have a password. */
 const assertIsFile = (path: string): void => {
-  if (path === '') throw refused('The name of the backup is empty: name its file.')
   if (path === '-') throw refused('A backup is not read from standard input: write it to a file, and name the file.')
   if (isPostgresUrl(path))
     throw refused('The URL of a database is not the file of a backup. Name a database with --database or DATABASE_URL.')

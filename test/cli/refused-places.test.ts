@@ -69,7 +69,6 @@ test('a backup is checked by itself: no setting and no database is needed, and w
     [join(folder, 'none.db'), `There is no database at ${join(folder, 'none.db')}.`],
     [folder, `${folder} is a folder, a pipe or a device, not the file of a backup.`],
     ['-', 'A backup is not read from standard input: write it to a file, and name the file.'],
-    ['', 'The name of the backup is empty: name its file.'],
     [
       'postgresql://127.0.0.1/none',
       'The URL of a database is not the file of a backup. Name a database with --database or DATABASE_URL.',
