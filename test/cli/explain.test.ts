@@ -21,9 +21,9 @@ test('wrong calls and wrong settings exit 2, everything else 1', () => {
 
 test('every command refuses an empty argument by its name, before it does anything', async () => {
   for (const [name, { registeredArguments, options }] of everyCommand) {
-    const flags = options.flatMap(({ mandatory, required, long, argChoices = ['1'] }) =>
-      mandatory ? [long ?? '', ...argChoices.slice(0, required ? 1 : 0)] : [],
-    )
+    const flags = options
+      .filter(({ mandatory }) => mandatory)
+      .map(({ required, long, argChoices = ['1'] }) => (required ? `${long}=${argChoices[0]}` : `${long}`))
     for (const [place, argument] of registeredArguments.entries()) {
       if (argument.argChoices !== undefined) continue // refused with the list of what it may be
       const given = registeredArguments.map(({ argChoices = ['x'] }, at) =>
