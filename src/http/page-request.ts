@@ -1,5 +1,5 @@
 import { refuse } from '../domain/errors.ts'
-import type { PageRequest } from '../operations/page.ts'
+import { type PageRequest, strangeCursor } from '../operations/page.ts'
 
 const limits = { standard: 20, maximum: 100 } as const
 
@@ -50,7 +50,6 @@ const cursorFrom = (list: string, text: string): string => {
   const bytes = text.length > longestCursor ? Buffer.alloc(0) : Buffer.from(text, 'base64url')
   const [, position = ''] = bytes.toString('latin1').split(' ', 2)
   const isOurs = position !== '' && wireCursor(list, position) === text
-  if (!isOurs)
-    throw refuse('invalid_request', { param: 'cursor', message: 'The cursor is not one that this list has given.' })
+  if (!isOurs) throw strangeCursor()
   return position
 }

@@ -8,7 +8,7 @@ import type { Actor } from './audit/event.ts'
 import { actorOf, type SessionCaller } from './authenticate.ts'
 import { decide, type OpenChange, type Operation } from './decide.ts'
 import { endOpenInstall } from './installs/installs.ts'
-import { newestFirst, type PageRequest } from './page.ts'
+import { newestFirst, type PageRequest, strangeCursor } from './page.ts'
 import type { Platform, Trace } from './platform.ts'
 
 type Row = Awaited<ReturnType<Queries['connectedApps']['countByScopes']>>[number]
@@ -69,9 +69,7 @@ export const listAuthorizations = async (
   clientId: string,
   page: PageRequest,
 ) => {
-  if (page.cursor !== null && !/^grt_[0-9a-f]{32}$/.test(page.cursor)) {
-    throw refuse('invalid_request', { param: 'cursor', message: 'The cursor is not one that this list has given.' })
-  }
+  if (page.cursor !== null && !/^grt_[0-9a-f]{32}$/.test(page.cursor)) throw strangeCursor()
   const now = platform.clock.now()
   const read = async (before: Place, limit: number) =>
     await platform.database.queries.connectedApps.grantsOf(caller.user.id, clientId, { now, before, limit })

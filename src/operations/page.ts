@@ -1,4 +1,5 @@
 import type { Place, SearchWindow, TimeOrder } from '../../db/database.ts'
+import { type PlatformError, refuse } from '../domain/errors.ts'
 import { isWellFormedText } from '../domain/text.ts'
 
 export type { Counted, TimeOrder } from '../../db/database.ts'
@@ -16,6 +17,10 @@ export type PageRequest = {
 export type Page<T> = { readonly data: readonly T[]; readonly nextCursor: string | null }
 /** A page that also leads back. `previousCursor` is null on the first page. */
 export type ListPage<T> = Page<T> & { readonly previousCursor: string | null }
+
+/** The refusal of a cursor that is none of the list. */
+export const strangeCursor = (): PlatformError =>
+  refuse('invalid_request', { param: 'cursor', message: 'The cursor is not one that this list has given.' })
 
 /** Sorts after every ID. The first page of a list that begins with the newest starts here. */
 export const beyondEveryId = '~'

@@ -103,6 +103,16 @@ test('an import disables people in transactions of their own, which may use the 
   expect(await importing(...changed)).toEqual({ result: { created: 0, updated: 0, unchanged: 5 }, ends: [] })
 })
 
+test('an import that only changes people may not use the room, also when it disables them under another address', async () => {
+  await importing(statedUser('remains'), statedUser('goes'), statedUser('was-disabled', 'disabled'))
+  const changed = [
+    { ...statedUser('remains'), name: 'Q' },
+    { ...statedUser('goes', 'disabled'), email: 'gone@example.com' },
+    { ...statedUser('was-disabled', 'disabled'), name: 'Q' },
+  ]
+  for (const user of changed) expect((await importing(user)).ends, user.externalId).toEqual([false])
+})
+
 test('the result of a delivery may use the room if it disables its endpoint, and no other result may', async () => {
   const owner = await addUser(platform)
   const { slug } = await addApp(platform, owner)

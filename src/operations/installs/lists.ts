@@ -27,6 +27,7 @@ import {
   type TimeOrder,
   beyondEveryId,
   pageOf,
+  strangeCursor,
 } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
@@ -201,8 +202,7 @@ export const listInstallsForApp = (
   question: ToldQuestion,
   page: PageRequest,
 ) => {
-  if (page.cursor !== null && !isInstallId(page.cursor))
-    throw refuse('invalid_request', { param: 'cursor', message: 'The cursor is not one that this list has given.' })
+  if (page.cursor !== null && !isInstallId(page.cursor)) throw strangeCursor()
   if (question.externalId !== null && !isForeignId('external ID', question.externalId)) {
     throw badInput('resourceId', externalIdRule)
   }

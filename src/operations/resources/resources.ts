@@ -9,7 +9,7 @@ import { pick } from '../../domain/pick.ts'
 import type { ResourceKind, ResourceStatus } from '../../domain/resource.ts'
 import { badInput, decide, type OpenChange, type Operation, refuseFault } from '../decide.ts'
 import { installRequired, toldOf } from '../installs/installs.ts'
-import { pageOf, type PageRequest, searchPage } from '../page.ts'
+import { pageOf, type PageRequest, searchPage, strangeCursor } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { externalIdRule } from '../users/users.ts'
 import { andThen } from '../../domain/awaitable.ts'
@@ -250,8 +250,7 @@ export const listResources = (
   { kind, status, isInstalled: onlyInstalled }: AskedResources,
   page: PageRequest,
 ) => {
-  if (page.cursor !== null && !isSlug(page.cursor))
-    throw refuse('invalid_request', { param: 'cursor', message: 'The cursor is not one that this list has given.' })
+  if (page.cursor !== null && !isSlug(page.cursor)) throw strangeCursor()
   const needed = scopeToRead[kind]
   if (!caller.scopes.includes(needed)) throw refuse('insufficient_scope', { details: { scope: needed } })
   const q = platform.database.queries

@@ -4,7 +4,7 @@ import { isRowKey } from '../../domain/identifier.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { decide } from '../decide.ts'
 import { endBegun, endSignIns } from '../end-access.ts'
-import { canBeFound, emptyPage, listPage, newestPlace, type PageRequest } from '../page.ts'
+import { canBeFound, emptyPage, listPage, newestPlace, type PageRequest, strangeCursor } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { userAt } from '../users/find-user.ts'
 
@@ -14,8 +14,7 @@ import { userAt } from '../users/find-user.ts'
  * @throws invalid_request for a cursor that this list did not return
  */
 export const listSessions = async (platform: Platform, caller: SessionCaller, page: PageRequest, part = '') => {
-  if (page.cursor !== null && !isRowKey(page.cursor))
-    throw refuse('invalid_request', { param: 'cursor', message: 'The cursor is not one that this list has given.' })
+  if (page.cursor !== null && !isRowKey(page.cursor)) throw strangeCursor()
   if (!canBeFound(part)) return emptyPage
   const now = platform.clock.now()
   const usedAfter = now - platform.lifetimes.sessionIdle * 1000

@@ -16,6 +16,7 @@ import {
   none,
   pageOf,
   type PageRequest,
+  strangeCursor,
 } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { knownUser } from '../users/find-user.ts'
@@ -90,8 +91,7 @@ export const listEveryVersion = async (platform: Platform, slug: string): Promis
  */
 const numberBefore = (cursor: string | null): number => {
   if (cursor === null) return noEnd
-  if (!/^[1-9]\d{0,14}$/.test(cursor))
-    throw refuse('invalid_request', { param: 'cursor', message: 'The cursor is not one that this list has given.' })
+  if (!/^[1-9]\d{0,14}$/.test(cursor)) throw strangeCursor()
   return Number(cursor)
 }
 
@@ -158,8 +158,7 @@ const start: QueuePlace = { since: -1, id: '' }
 
 const placeFrom = (cursor: string): QueuePlace => {
   const [, since, id] = /^(\d{1,15})\.(ver_[0-9a-f]{32})$/.exec(cursor) ?? []
-  if (since === undefined || id === undefined)
-    throw refuse('invalid_request', { param: 'cursor', message: 'The cursor is not one that this list has given.' })
+  if (since === undefined || id === undefined) throw strangeCursor()
   return { since: Number(since), id }
 }
 

@@ -22,7 +22,7 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
     'left out: first === undefined': 'rows without a first have no last',
     'left out: last === undefined': 'rows with a first have a last',
   },
-  "if (page.cursor !== null && !isSlug(page.cursor)) throw refuse('invalid_request', { param: 'cursor' })": {
+  'if (page.cursor !== null && !isSlug(page.cursor)) throw strangeCursor()': {
     'left out: page.cursor !== null': 'null reads like a slug',
   },
   'first.length === 0 ? second : Buffer.concat([first, second])': {
@@ -113,7 +113,7 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
   "if (app === null || row === null) throw refuse('version_not_found')": {
     'left out: app === null': 'without an app there is no version',
   },
-  "if (since === undefined || id === undefined) throw refuse('invalid_request', { param: 'cursor' })": {
+  'if (since === undefined || id === undefined) throw strangeCursor()': {
     'left out: since === undefined': 'a cursor of the right form has both of its parts',
     'left out: id === undefined': 'a cursor of the right form has both of its parts',
   },
