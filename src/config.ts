@@ -8,6 +8,7 @@ import {
   flagOf,
   nameOf,
   onOrOff,
+  originOf,
   type Read,
   type SecretSetting,
   secretSettings,
@@ -244,14 +245,6 @@ const pathOfFileUrl = (url: string): string | null => {
   } catch {
     return null
   }
-}
-
-const originOf = (text: string): string | Broken => {
-  const url = URL.parse(text)
-  if (url === null || !/^https?:\/\/[^/?#@\\\s]+\/?$/i.test(text)) {
-    return new Broken('must be an origin such as https://apps.example.com: no path, query, fragment or user.')
-  }
-  return url.port === '0' ? new Broken('must name the port that clients call; port 0 cannot be called.') : url.origin
 }
 
 const networksOf = (text: string): readonly IpNetwork[] | Broken => {

@@ -68,18 +68,20 @@ export const settingReader =
       usual: settingInWords(fallback),
     })
     if (text === undefined) return fallback
-    const value =
-      text instanceof Broken
-        ? text
-        : text.trim() === ''
-          ? new Broken('is empty. Leave it out to use the default.')
-          : /\p{Cc}/u.test(text)
-            ? new Broken('has a line break, a tab or another control character: give the value alone.')
-            : parse(text)
+    const typed = text instanceof Broken ? text : oneValue(text, 'is empty. Leave it out to use the default.')
+    const value = typed instanceof Broken ? typed : parse(typed)
     if (!(value instanceof Broken)) return value
     faults.push(`${subject} ${value.rule}`)
     return fallback
   }
+
+/** What every text from the environment has to be, whatever it says. A pipeline sets an empty variable for what it does not have. */
+export const oneValue = (text: string, whenEmpty: string): string | Broken =>
+  text.trim() === ''
+    ? new Broken(whenEmpty)
+    : /\p{Cc}/u.test(text)
+      ? new Broken('has a line break, a tab or another control character: give the value alone.')
+      : text
 
 /** A file of SQLite has no password. */
 const isSecret = (variable: string, text: string | Broken): boolean =>
@@ -152,3 +154,11 @@ export const choiceOf =
   <T extends string>(choices: readonly T[]) =>
   (text: string): T | Broken =>
     choices.find((choice) => choice === text) ?? new Broken(`must be one of ${choices.join(', ')}.`)
+
+export const originOf = (text: string): string | Broken => {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:\/\/[^/?#@\\\s]+\/?$/i.test(text)) {
+    return new Broken('must be an origin such as https://apps.example.com: no path, query, fragment or user.')
+  }
+  return url.port === '0' ? new Broken('must name the port that clients call; port 0 cannot be called.') : url.origin
+}

@@ -146,6 +146,21 @@ test('all wrong settings are reported at once, without their values', async () =
     ],
     [{ APP_PLATFORM_CLIENT_ID: 'x1x', APP_PLATFORM_CLIENT_SECRET: '' }, at(), [/CLIENT_SECRET is empty/]],
     [{ APP_PLATFORM_CLIENT_ID: 'x1x', APP_PLATFORM_CLIENT_SECRET: 'z1z' }, [], [/no server/]],
+    [
+      { APP_PLATFORM_CLIENT_ID: 'x1x', APP_PLATFORM_CLIENT_SECRET: 'z1z\nA=y1y' },
+      at(),
+      [/CLIENT_SECRET has a line break/],
+    ],
+    [
+      {
+        APP_PLATFORM_CLIENT_ID: 'x1\u0085x',
+        APP_PLATFORM_CLIENT_SECRET: 'z1z',
+        APP_PLATFORM_URL: 'https://y1y\t.example',
+      },
+      [],
+      [/CLIENT_ID has a line break/, /APP_PLATFORM_URL has a line break/],
+    ],
+    [{ APP_PLATFORM_URL: ' ' }, [], [/APP_PLATFORM_URL is empty/]],
     [{}, ['--url', 'http://apps.y1y.example'], [/plain HTTP/]],
     [{}, ['--url', 'http://y1y.localhost'], [/plain HTTP/]],
     [{}, ['--url', 'https://user:x1x@apps.example'], [/must be an origin/]],

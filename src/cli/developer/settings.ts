@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { isLoopback } from '../../client/transport.ts'
 import { ConfigError, programEnvironment } from '../../config.ts'
-import type { EnvironmentVariables } from '../../config/setting.ts'
+import { Broken, type EnvironmentVariables, oneValue, originOf } from '../../config/setting.ts'
 import type { DeveloperFlags } from './developer-command.ts'
 
 export type DeveloperCredentials = { readonly clientId: string; readonly clientSecret: string }
@@ -36,17 +36,18 @@ export const readDeveloperSettings = (
 }
 
 const readCredentials = (env: EnvironmentVariables, faults: string[]): DeveloperCredentials | null => {
-  const { [idName]: clientId, [secretName]: clientSecret } = env
-  if (clientId === undefined && clientSecret === undefined) return null
-  for (const name of [idName, secretName]) {
+  if (env[idName] === undefined && env[secretName] === undefined) return null
+  const [clientId = '', clientSecret = ''] = [idName, secretName].map((name) => {
     const text = env[name]
-    if (text === undefined) faults.push(`${name} is missing, although the other of the two is set.`)
-    // A pipeline sets an empty variable for a secret that it does not have.
-    else if (text.trim() === '') faults.push(`${name} is empty.`)
-  }
-  return clientId === undefined || clientSecret === undefined
-    ? null
-    : { clientId: clientId.trim(), clientSecret: clientSecret.trim() }
+    const value =
+      text === undefined
+        ? new Broken('is missing, although the other of the two is set.')
+        : oneValue(text.trim(), 'is empty.') // a secret store often adds a line end
+    if (!(value instanceof Broken)) return value
+    faults.push(`${name} ${value.rule}`)
+    return undefined
+  })
+  return { clientId, clientSecret }
 }
 
 /** The origin of a server; null if there is none. Faults are added to the list. */
@@ -57,17 +58,19 @@ export const readOrigin = (
   faults: string[],
 ): string | null => {
   if (text === undefined) return null
-  const url = URL.parse(text)
-  if (url === null || !/^https?:\/\/[^/?#@\\\s]+\/?$/i.test(text)) {
-    faults.push(`${name} must be an origin such as https://apps.example.com: no path, query, fragment or user.`)
+  const typed = oneValue(text.trim(), 'is empty.')
+  const origin = typed instanceof Broken ? typed : originOf(typed)
+  if (origin instanceof Broken) {
+    faults.push(`${name} ${origin.rule}`)
     return null
   }
-  if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url.hostname)) {
+  const { protocol, hostname } = new URL(origin)
+  if (protocol === 'http:' && !insecureHttp && !isLoopback(hostname)) {
     faults.push(
       `${name} is plain HTTP to another machine, which would show the secret on the way. Use https, or --insecure-http.`,
     )
   }
-  return url.origin
+  return origin
 }
 
 /** Relative paths are ignored (XDG Base Directory Specification). */
