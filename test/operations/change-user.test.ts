@@ -4,7 +4,8 @@ import { rowKey } from '../../src/domain/identifier.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { answerSignIn, completeSignIn } from '../../src/operations/sessions/handover.ts'
 import { signInWithIdentity } from '../../src/operations/sessions/identity.ts'
-import { linkUser, putBuilderUser, setUserEmail } from '../../src/operations/users/users.ts'
+import { importUsers } from '../../src/operations/users/import-users.ts'
+import { linkUser, putBuilderUser, setUserEmail, type StatedUser } from '../../src/operations/users/users.ts'
 import { askForEmail, createResetLink, openPasswordLink, useEmailLink } from '../../src/operations/users/passwords.ts'
 import { linkIdentity } from '../../src/operations/users/identities.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
@@ -100,6 +101,23 @@ test('another address, confirmed by the person, is told at the old one and recor
   expect([event?.actorKind, event?.actorId, event?.target]).toEqual(['user', user.id, user.id])
 })
 
+const importing = async (person: StatedUser) => {
+  const chunks = new Blob([JSON.stringify(person)]).stream()
+  return await importUsers(platform, trace, builder, { chunks, read: (text) => JSON.parse(text) })
+}
+
+test.each<[door: string, create: (person: StatedUser) => Promise<unknown>]>([
+  ['the builder', async (person) => await putBuilderUser(platform, trace, builder, person)],
+  ['an import', importing],
+])('a user who is created disabled, by %s, is told as created and as disabled', async (door, create) => {
+  const externalId = `created by ${door}`.replaceAll(' ', '-')
+  const email = `${externalId}@example.com`
+  await create({ externalId, email, name: 'Sira Ó Dálaigh', pictureUrl: null, status: 'disabled' })
+  const created = await q.users.byExternalId(externalId)
+  expect(created).toMatchObject({ email, status: 'disabled' })
+  expect(await actionsOn(created?.id ?? '')).toEqual(['user.created', 'user.disabled'])
+})
+
 /** What the builder has answered to a browser that asked to sign in. */
 const answered = async () => {
   const serverKey = new Uint8Array(32)
@@ -115,6 +133,11 @@ describe.each<[door: string, change: (status: 'active' | 'disabled') => Promise<
   [
     'the builder',
     async (status) => await putBuilderUser(platform, trace, builder, { ...(await stated(user.id)), status }),
+  ],
+  ['an import', async (status) => await importing({ ...(await stated(user.id)), status })],
+  [
+    'an import that changes the address too',
+    async (status) => await importing({ ...(await stated(user.id)), email: `imported-${user.email}`, status }),
   ],
 ])('a user who is disabled by %s', (_, change) => {
   test('loses sessions, links and sign-ins on their way for good, and each change is recorded once', async () => {

@@ -256,9 +256,10 @@ export const storeUser = async (
   if (before?.isOperator === true) return refuse('operator_protected')
   if (holder !== null && holder.id !== before?.id) return refuse('email_taken', { param: 'email' })
   if (before === null) {
-    const user = newUser({ id, externalId, ...facts, status: status ?? 'active' }, change.now)
-    await change.q.users.insert(user)
+    const created = newUser({ id, externalId, ...facts, status: 'active' }, change.now)
+    await change.q.users.insert(created)
     await change.record({ action: 'user.created', target: id, detail: { operator: false } })
+    const { user } = await changeUser(change, created, { status: status ?? 'active' })
     return { user: builderUser(user), created: true }
   }
   const { user } = await changeUser(change, before, { ...facts, status: status ?? before.status })
