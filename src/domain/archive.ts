@@ -17,11 +17,12 @@ type ArchivedFile =
 /** Where the packed bytes of a file are in its archive, so that it can be read again without the rest. */
 export type ArchivedPlace = { readonly offset: number; readonly packedBytes: number; readonly isDeflated: boolean }
 
-/** The most that an archive may unpack to. One that unpacks to more is meant to fill the disk of whoever opens it. */
-const unpackedLimitBytes = 512 * 1024 * 1024
-
-/** The most files and folders, and the longest list of them. Reading the list holds up other requests. */
-const mostEntries = 10_000
+export const archiveLimits = {
+  /** The most that an archive may unpack to. One that unpacks to more is meant to fill the disk of whoever opens it. */
+  unpackedBytes: 512 * 1024 * 1024,
+  /** The most files and folders. Reading the list of them holds up other requests. */
+  entries: 10_000,
+} as const
 const longestDirectoryBytes = 2 * 1024 * 1024
 
 /** What somebody sent, opened once for all that is read of it. */
@@ -198,8 +199,8 @@ function* entriesOf(archive: Uint8Array, view: DataView, end: number): Generator
   const size = view.getUint32(end + 12, true)
   let at = view.getUint32(end + 16, true)
   if (at === 0xffffffff || count === 0xffff) return 'The archive has the format ZIP64. Pack fewer or smaller files.'
-  if (count > mostEntries || size > longestDirectoryBytes) {
-    return `The archive has too many files: at most ${mostEntries.toLocaleString('en')}, whose names and folders take 2 MiB together. Pack fewer.`
+  if (count > archiveLimits.entries || size > longestDirectoryBytes) {
+    return `The archive has too many files: at most ${archiveLimits.entries.toLocaleString('en')}, whose names and folders take 2 MiB together. Pack fewer.`
   }
   if (at + size > end) return broken
   const entries: Entry[] = []
@@ -233,7 +234,7 @@ function* entriesOf(archive: Uint8Array, view: DataView, end: number): Generator
   }
   // Files that share their packed bytes would take more than there are.
   if (packed > archive.length) return broken
-  return unpacked > unpackedLimitBytes ? 'The archive unpacks to more than 512 MiB.' : entries
+  return unpacked > archiveLimits.unpackedBytes ? 'The archive unpacks to more than 512 MiB.' : entries
 }
 
 /** The types of Unix that an entry may have: none, folder and regular file. */

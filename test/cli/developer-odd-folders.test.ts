@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findFiles } from '../../src/cli/developer/package/find-files.ts'
 import { prepareArtifact } from '../../src/cli/developer/package/prepare-artifact.ts'
@@ -59,12 +59,22 @@ test.skipIf(process.getuid?.() === 0)('an unreadable folder is refused by name',
   chmodSync(join(folder, 'closed'), 0o700)
 })
 
-test('more files than a ZIP archive can count are refused', async () => {
+test('more files than an archive may have are refused before they are read', async () => {
   const folder = appFolder()
   mkdirSync(join(folder, 'many'))
-  for (let number = 0; number < 65_534; number += 1) writeFileSync(join(folder, 'many', String(number)), '')
+  for (let number = 0; number < 9_999; number += 1) writeFileSync(join(folder, 'many', String(number)), '')
   const { signal } = new AbortController()
   expect(await prepareArtifact(folder, '1.0.0', signal).catch(({ message }) => message)).toStartWith(
-    `There are 65536 files in ${folder}; an archive has at most 65535.`,
+    `There are 10001 files in ${folder}; an archive has at most 10000.`,
+  )
+})
+
+test('files that would unpack to more than an archive may are refused by name before they are read', async () => {
+  const folder = appFolder({ 'data/sparse.img': '', 'data/half.img': '' })
+  truncateSync(join(folder, 'data/sparse.img'), 511 * 1024 * 1024)
+  truncateSync(join(folder, 'data/half.img'), 1024 * 1024)
+  const { signal } = new AbortController()
+  expect(await prepareArtifact(folder, '1.0.0', signal).catch(({ message }) => message)).toStartWith(
+    'The files are more than 512.0 MiB together. The largest files are data/sparse.img (511.0 MiB), data/half.img (1.0 MiB)',
   )
 })

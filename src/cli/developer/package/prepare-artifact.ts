@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { type ReadPackage, readPackage } from '../../../domain/app-package.ts'
-import { openArchive } from '../../../domain/archive.ts'
+import { archiveLimits, openArchive } from '../../../domain/archive.ts'
 import { atOnce } from '../../../domain/awaitable.ts'
 import { isSecretName } from '../../../domain/secret-name.ts'
 import { bytesInWords } from '../../../domain/text.ts'
@@ -42,7 +42,7 @@ const packFolder = async (folder: string, version: string, signal: AbortSignal):
   const found = findFiles(folder)
   refuseUnfit(folder, found)
   const { files } = found
-  const bar = startProgressBar(files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0))
+  const bar = startProgressBar(bytesOf(files))
   bar.say('packing')
   const options = { limitBytes: artifactLimits.bytes, onProgress: bar.advance, signal }
   const packed = await pack(files, options).finally(bar.end)
@@ -50,7 +50,7 @@ const packFolder = async (folder: string, version: string, signal: AbortSignal):
     case 'packed':
       return { kind: 'packed', filename: `${archiveName(folder)}-${version}.zip`, bytes: packed.bytes, files }
     case 'too_large':
-      throw new CommandFailed([tooLarge(files)])
+      throw new CommandFailed([tooLarge(`The archive is larger than ${bytesInWords(artifactLimits.bytes)}.`, files)])
     case 'secrets':
       throw new CommandFailed(
         about(
@@ -64,9 +64,6 @@ const packFolder = async (folder: string, version: string, signal: AbortSignal):
   }
 }
 
-/** A ZIP archive counts its files in 16 bits. */
-const mostFiles = 65_535
-
 const refuseUnfit = (folder: string, { files, secrets, linksOut, unpackable, alike, unreadable }: FoundFiles): void => {
   const sentences = [
     ...about(linksOut, `links lead out of ${folder}`, 'Replace them by what they lead to, or list'),
@@ -78,7 +75,10 @@ const refuseUnfit = (folder: string, { files, secrets, linksOut, unpackable, ali
     ),
     ...about(alike, 'are one file on some systems', 'Rename one of each pair, or list one of'),
     ...about(unreadable, 'folders cannot be read', 'Check their permissions, or list'),
-    ...(files.length > mostFiles ? [tooMany(folder, files.length)] : []),
+    ...(files.length > archiveLimits.entries ? [tooMany(folder, files.length)] : []),
+    ...(bytesOf(files) > archiveLimits.unpackedBytes
+      ? [tooLarge(`The files are more than ${bytesInWords(archiveLimits.unpackedBytes)} together.`, files)]
+      : []),
   ]
   if (sentences.length > 0) throw new CommandFailed(sentences)
   if (files.length === 0)
@@ -90,12 +90,14 @@ const about = (paths: readonly string[], fault: string, advice: string): readonl
   paths.length === 0 ? [] : [`These ${fault}: ${nameSome(paths)}. ${advice} them in ${ignoreFile}.`]
 
 const tooMany = (folder: string, count: number): string =>
-  `There are ${count} files in ${folder}; an archive has at most ${mostFiles}. List what need not be in it in ${ignoreFile}.`
+  `There are ${count} files in ${folder}; an archive has at most ${archiveLimits.entries}. List what need not be in it in ${ignoreFile}.`
 
-const tooLarge = (files: readonly FoundFile[]): string => {
+const bytesOf = (files: readonly FoundFile[]): number => files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+
+const tooLarge = (fault: string, files: readonly FoundFile[]): string => {
   const largest = files.toSorted((one, other) => other.sizeBytes - one.sizeBytes).slice(0, 5)
   const names = largest.map(({ path, sizeBytes }) => `${path} (${bytesInWords(sizeBytes)})`)
-  return `The archive is larger than ${bytesInWords(artifactLimits.bytes)}. The largest files are ${names.join(', ')}. List what need not be in it in ${ignoreFile}.`
+  return `${fault} The largest files are ${names.join(', ')}. List what need not be in it in ${ignoreFile}.`
 }
 
 /** The folder's name, without characters that a file name cannot have. */
