@@ -6,7 +6,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { currentApiVersion } from './domain/api-version.ts'
 import { errorCodes } from './domain/errors.ts'
 import { webhookKinds } from './domain/webhook-event.ts'
-import { libraryVersion } from './client/library-version.ts'
+import { libraryVersion } from './client/transport.ts'
 
 const root = join(import.meta.dir, '..')
 const source = join(root, 'src/client')

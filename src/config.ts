@@ -19,7 +19,7 @@ import { mailSettings, readMail } from './config/mail.ts'
 import { httpUrlOf, readIdentityProvider, readIssuer, readSignIn } from './config/sign-in.ts'
 import { misspeltSettings, warningsAbout } from './config/warnings.ts'
 import { appCreators } from './domain/app.ts'
-import type { SettingFact } from './domain/setting-fact.ts'
+import type { SettingFact } from './domain/deciding-settings.ts'
 import { installApprovalRules } from './domain/install.ts'
 import { type IpNetwork, parseIpAddress, parseIpNetwork } from './domain/ip-address.ts'
 

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageFile from '../package.json' with { type: 'json' }
-import { libraryVersion } from '../src/client/library-version.ts'
+import { libraryVersion } from '../src/client/transport.ts'
 import parts from '../src/release/parts/package.json' with { type: 'json' }
 import { changesIn } from '../src/release/release.ts'
 import { billOfMaterials } from '../src/release/sbom.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { lazily } from '../../src/domain/lazily.ts'
+import { lazily } from '../../src/domain/remembered.ts'
 import type { Migration } from '../migrate.ts'
 import type { PostgresMigration } from '../postgres/schema.ts'
 import initial from './0001_initial.sql' with { type: 'text' }

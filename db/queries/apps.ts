@@ -25,7 +25,7 @@ import {
   webhookSecrets,
 } from '../tables/sqlite.ts'
 import { removeSome, changeOne, finder, inserter, oldestKey } from './rows.ts'
-import { lazily } from '../../src/domain/lazily.ts'
+import { lazily } from '../../src/domain/remembered.ts'
 import { type DrizzleConnection, given, only } from './connection.ts'
 import { countAmong, listOrderOf, lookThrough, type SearchWindow, type TimeOrder } from './places.ts'
 import { lazyReader } from './reader.ts'

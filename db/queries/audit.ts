@@ -20,7 +20,7 @@ import {
 import { uuidTimeOfRecordId } from '../../src/domain/identifier.ts'
 import { type TimeKey, timeKeyAt, timeKeyOfUuid, uuidHexOfTimeKey } from '../../src/domain/time-key.ts'
 import { appTokens, auditEvents, clients, credentials, grants, tokenPairs, auditPositions } from '../tables/sqlite.ts'
-import { lazily } from '../../src/domain/lazily.ts'
+import { lazily } from '../../src/domain/remembered.ts'
 import { type DrizzleConnection, given, givenLimit, only } from './connection.ts'
 import { countAmong } from './places.ts'
 import { finder, inserter, removeSome } from './rows.ts'

@@ -2,7 +2,7 @@ import { and, asc, eq, getTableColumns, gt, inArray, isNull, lte } from 'drizzle
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import { apps, authorizationCodes, grants, redirectUris, tokenPairs, users } from '../tables/sqlite.ts'
 import { changeOne, freshInserter, oldestKey } from './rows.ts'
-import { lazily } from '../../src/domain/lazily.ts'
+import { lazily } from '../../src/domain/remembered.ts'
 import { type DrizzleConnection, given } from './connection.ts'
 import { lazyReader, lazyWriter, stepWriter } from './reader.ts'
 

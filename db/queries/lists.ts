@@ -6,14 +6,13 @@ import { keyOfUuidTime, recordIdOfTime, type RecordPrefix } from '../../src/doma
 import { maximumLifetimes } from '../../src/domain/lifetimes.ts'
 import { mailHistoryMs } from '../../src/domain/mail.ts'
 import { invitationSeconds } from '../../src/domain/member.ts'
-import { passwordLinkSeconds } from '../../src/domain/password-link.ts'
-import { signInRequestSeconds } from '../../src/domain/sign-in-request.ts'
+import { noPassword, passwordLinkSeconds } from '../../src/domain/password.ts'
+import { signInRequestSeconds } from '../../src/domain/sign-in-rules.ts'
 import { timeKeyAt } from '../../src/domain/time-key.ts'
 import { webhookHistoryMs } from '../../src/domain/webhook-delivery.ts'
 import * as tables from '../tables/sqlite.ts'
 import { removeSome, keyOf } from './rows.ts'
 import type { DrizzleConnection } from './connection.ts'
-import { noPassword } from '../../src/domain/password.ts'
 import { pick } from '../../src/domain/pick.ts'
 
 /** Rows that go by age: once `by` is below what `at` makes of the time that is `keptMs` ago. */

@@ -7,7 +7,7 @@ import type { Awaitable } from '../../src/domain/awaitable.ts'
 import { KeyTaken } from '../../src/domain/time-key.ts'
 import { Column, getTableColumns, is, Param, Placeholder, type SQL, sql, type SQLWrapper, Table } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { lazily } from '../../src/domain/lazily.ts'
+import { lazily } from '../../src/domain/remembered.ts'
 import { type DrizzleConnection, everyColumn } from './connection.ts'
 
 export type Given = Readonly<Record<string, unknown>>

@@ -6,7 +6,7 @@ import {
   type SQLiteUpdateSetSource,
 } from 'drizzle-orm/sqlite-core'
 import type { Awaitable } from '../../src/domain/awaitable.ts'
-import { lazily } from '../../src/domain/lazily.ts'
+import { lazily } from '../../src/domain/remembered.ts'
 import { type DrizzleConnection, given, only } from './connection.ts'
 import { freshWriter, insertOfRow, lazyReader, lazyWriter, listWriter } from './reader.ts'
 import type { TimeKey } from '../../src/domain/time-key.ts'

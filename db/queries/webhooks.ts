@@ -31,7 +31,7 @@ import {
   webhookEvents,
 } from '../tables/sqlite.ts'
 import { changeOne, inserter } from './rows.ts'
-import { lazily } from '../../src/domain/lazily.ts'
+import { lazily } from '../../src/domain/remembered.ts'
 import { type DrizzleConnection, given, givenLimit, only } from './connection.ts'
 import { lazyReader } from './reader.ts'
 import { rotatingSecrets } from './secrets.ts'

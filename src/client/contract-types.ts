@@ -2,8 +2,6 @@
 import type { Static } from '@sinclair/typebox'
 import type * as events from '../http/contract/events.ts'
 import type * as management from '../http/contract/management.ts'
-import type * as apps from '../http/contract/management-apps.ts'
-import type * as commands from '../http/contract/management-commands.ts'
 import type * as scopes from '../http/contract/management-scopes.ts'
 import type * as oauth from '../http/contract/oauth.ts'
 import type * as resources from '../http/contract/resources.ts'
@@ -89,13 +87,13 @@ export type InstallQuery = Paging & {
   readonly app?: string
   readonly userExternalId?: string
 }
-export type ManagedApp = Static<typeof apps.managedApp>
+export type ManagedApp = Static<typeof management.managedApp>
 export type ScopeStatement = Static<typeof scopes.scopeStatement>
 export type ManagedScope = Static<typeof scopes.managedScope>
 export type RetiredScope = Static<typeof scopes.retiredScope>
 export type GivenScopes = Static<typeof scopes.givenScopes>
-export type CommandRequest = Static<typeof commands.commandRequest>
-export type CommandResult = Static<typeof commands.commandResult>
+export type CommandRequest = Static<typeof management.commandRequest>
+export type CommandResult = Static<typeof management.commandResult>
 export type AuditPage = Static<typeof management.auditEventList>
 export type AuditEvent = AuditPage['data'][number]
 

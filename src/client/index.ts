@@ -9,7 +9,7 @@ export {
   type StartedAuthorization,
 } from './authorization.ts'
 export type * from './contract-types.ts'
-export { libraryVersion } from './library-version.ts'
+export { libraryVersion } from './transport.ts'
 export { artifactOf, type Endpoints } from './endpoints.ts'
 export {
   createManagementClient,

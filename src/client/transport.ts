@@ -3,7 +3,6 @@ import { AppPlatformError } from './app-platform-error.ts'
 import { apiVersion, type RawAnswer, readAnswer, readText } from './read-answer.ts'
 import { bodyOf, contentTypeOf } from './request-body.ts'
 import { defaultRetryPolicy, type RetryPolicy, wait, waitBeforeRepeat } from './retry.ts'
-import { libraryAgent } from './library-version.ts'
 
 export type TransportOptions = {
   /** The origin of the server, such as `https://apps.example.com`. */
@@ -187,3 +186,9 @@ const originOf = ({ url, insecureHttp }: TransportOptions): string => {
 /** Whether a host is this very machine. Names below localhost are not: some resolvers ask the network for those. */
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)
+
+/** The version of the package, which is that of the program. */
+export const libraryVersion = '0.2.0'
+
+/** The User-Agent of every request, except in a browser, which sends its own. */
+export const libraryAgent = `app-platform-client/${libraryVersion}`

@@ -1,7 +1,7 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { dirname, isAbsolute } from 'node:path'
 import { typedName } from '../domain/entered-name.ts'
-import { type SettingFact, settingInWords } from '../domain/setting-fact.ts'
+import { type SettingFact, settingInWords } from '../domain/deciding-settings.ts'
 import { textOfFile } from '../domain/text.ts'
 
 /** Flags of the command line as they were typed; they win over the environment. */

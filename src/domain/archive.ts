@@ -1,6 +1,5 @@
 import { crc32, inflateRawSync } from 'node:zlib'
-import { type PathFault, pathFaults } from './archive-path.ts'
-import { isSecretName } from './secret-name.ts'
+import { isSecretName, type PathFault, pathFaults } from './archive-path.ts'
 import { visibleText } from './text.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { RowKey } from './identifier.ts'
-import { readSignedKey, signedKey } from './signed-key.ts'
+import { readSignedKey, signedKey } from './sealed-text.ts'
 
 /** How long a browser is known after a sign-in. */
 export const deviceLifetimeSeconds = 365 * 24 * 3_600

@@ -2,7 +2,7 @@
 // stored. A name that a person types here is refused if it cannot be one. The builder and the identity provider are the masters
 // of theirs, so such a name is never refused: what cannot be kept is dropped.
 
-import { lazily } from './lazily.ts'
+import { lazily } from './remembered.ts'
 
 /** Longest name, in UTF-16 code units. */
 const maximumLength = 200

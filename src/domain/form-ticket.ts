@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { isRowKey, type RowKey, rowKeyLength, uuidTimeOfKey } from './identifier.ts'
-import { readSignedKey, signedKey } from './signed-key.ts'
+import { isRowKey, type RowKey, rowKeyLength, toleratedAheadMs, uuidTimeOfKey } from './identifier.ts'
+import { readSignedKey, signedKey } from './sealed-text.ts'
 
 /** The keys of a ticket: one that only the server has, and one that only this browser has. */
 type TicketKeys = {
@@ -11,9 +11,6 @@ type TicketKeys = {
 
 /** What a form is for: the path that it is sent to, and facts that must come back unchanged. */
 type FormPurpose = { readonly action: string; readonly bound: readonly string[] }
-
-/** Keys may run ahead of the clock when many are made in one millisecond. */
-const toleratedAheadMs = 1_000
 
 /**
  * The ticket in a form: the key under which the store records that it was spent, and a MAC by this server over the

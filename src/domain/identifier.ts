@@ -85,6 +85,9 @@ export const uuidTimeOfRecordId = (id: string): number => Number.parseInt(id.sli
 /** When the row of a key was minted, in epoch milliseconds. @throws TypeError when the text is not a key */
 export const uuidTimeOfKey = (key: string): number => Buffer.from(uuidOfKey(key)).readUIntBE(0, 6)
 
+/** Keys may run ahead of the clock by this when many are made in one millisecond. */
+export const toleratedAheadMs = 1_000
+
 const uuidOfKey = (key: string): Uint8Array => {
   const uuid = key.length === rowKeyLength ? decodeBase62(key, 16) : null
   if (uuid === null) throw new TypeError('not the key of a row')
@@ -114,3 +117,19 @@ const isClientIdOf = (environment: Environment, text: string): boolean => {
   const prefix = clientPrefixes[environment]
   return text.length === prefix.length + 22 && text.startsWith(prefix) && isBase62(text.slice(prefix.length))
 }
+
+// Identifiers that other systems give, compared byte for byte. Only ASCII is taken: other texts can look alike, or become one text when
+// they are stored.
+
+const forms = {
+  /** The builder's own ID of a record. It is a segment of paths, where one or two dots alone have a meaning of their own. */
+  'external ID': /^(?!\.{1,2}$)[\x21-\x7e]{1,128}$/,
+  /** A person at an identity provider (OpenID Connect Core section 2). It may have spaces, as names in a directory do. */
+  subject: /^[\x20-\x7e]{1,255}$/,
+  /** Names a try of a request. Several of them in one header would be separated by commas. */
+  'idempotency key': /^[\x21-\x2b\x2d-\x7e](?:[\x20-\x2b\x2d-\x7e]{0,253}[\x21-\x2b\x2d-\x7e])?$/,
+} as const
+
+/** Whether a value of another system can be kept as such an identifier. */
+export const isForeignId = (kind: keyof typeof forms, value: unknown): value is string =>
+  typeof value === 'string' && forms[kind].test(value)

@@ -1,5 +1,5 @@
 import commonPasswords from './common-passwords.txt'
-import { lazily } from './lazily.ts'
+import { lazily } from './remembered.ts'
 import { isWellFormedText } from './text.ts'
 import { encodeBase62 } from './base62.ts'
 
@@ -46,3 +46,12 @@ export const generatedPassword = (random: Uint8Array): string => encodeBase62(ra
 
 /** Stored in the place of a hash for a person without a password: none matches it. */
 export const noPassword = ''
+
+/** How long a link works with which a person sets a password or confirms an address. */
+export const passwordLinkSeconds = 24 * 3600
+
+/** The page that such a link opens. The secret is in the query. */
+export const passwordLinkPath = '/set-password'
+
+/** The page that a link to confirm an address opens. */
+export const emailLinkPath = '/confirm-email'

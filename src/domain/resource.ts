@@ -1,5 +1,5 @@
 import { statedName } from './entered-name.ts'
-import { isForeignId } from './foreign-id.ts'
+import { isForeignId } from './identifier.ts'
 import { isSlug } from './name.ts'
 import { parseTimestamp } from './timestamp.ts'
 

@@ -1,4 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
+import { isRowKey, type RowKey, rowKeyLength } from './identifier.ts'
+import { sameHash } from './secret.ts'
 
 /** What a text is sealed for: only the same place and the same browser's secret open it again. */
 type SealPurpose = { readonly server: Uint8Array; readonly browser: string; readonly place: string }
@@ -41,4 +43,14 @@ export const openBytes = (purpose: SealPurpose, sealed: string): Buffer | null =
   } catch {
     return null // altered, or sealed for something else
   }
+}
+
+/** The key of a row and a MAC over these facts, which only this server can compute. JSON separates the facts. */
+export const signedKey = (serverKey: Uint8Array, key: RowKey, facts: readonly string[]): string =>
+  `${key}.${createHmac('sha256', serverKey).update(JSON.stringify(facts)).digest('base64url')}`
+
+/** The key in a text that `sign` makes of it; null for every other text. */
+export const readSignedKey = (text: string, sign: (key: RowKey) => string): RowKey | null => {
+  const key = text.slice(0, rowKeyLength)
+  return isRowKey(key) && sameHash(Buffer.from(text), Buffer.from(sign(key))) ? key : null
 }

@@ -1,4 +1,4 @@
-import { lazily } from './lazily.ts'
+import { lazily } from './remembered.ts'
 
 /** No lone surrogates and no NUL, so that every layer below reads the same text. */
 export const isWellFormedText = (text: string): boolean => text.isWellFormed() && !text.includes('\0')

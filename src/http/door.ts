@@ -1,4 +1,4 @@
-import type { SettingFact } from '../domain/setting-fact.ts'
+import type { SettingFact } from '../domain/deciding-settings.ts'
 import type { Actor } from '../operations/audit/event.ts'
 import type { Platform, Trace } from '../operations/platform.ts'
 import type { IdentityProvider } from '../runtime/identity-provider.ts'

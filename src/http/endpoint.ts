@@ -7,7 +7,7 @@
  * Every entry is an Elysia route with typed schemas. A hot entry is answered by the shell directly, because Elysia's generic
  * layers cost several microseconds per request, and so that monitors do not make a server load Elysia. Both call `answer`.
  */
-import { sentTwice } from './page-request.ts'
+import { sentTwice } from './wire.ts'
 import { CloneType, type Static, type TObject, type TSchema } from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
 import { type Awaitable, andThen } from '../domain/awaitable.ts'

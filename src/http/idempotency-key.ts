@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { refuse } from '../domain/errors.ts'
-import { isForeignId } from '../domain/foreign-id.ts'
+import { isForeignId } from '../domain/identifier.ts'
 import type { RepeatableRequest } from '../operations/once.ts'
 import type { Call } from './call.ts'
 

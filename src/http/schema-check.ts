@@ -1,7 +1,7 @@
 import { KindGuard, type Static, type TSchema } from '@sinclair/typebox'
 import { TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
 import { type PlatformError, refuse } from '../domain/errors.ts'
-import { lazily } from '../domain/lazily.ts'
+import { lazily } from '../domain/remembered.ts'
 
 /** Gives the value, typed, or throws invalid_request with the path of the field at fault. */
 export type Check<T> = (value: unknown) => T

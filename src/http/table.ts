@@ -10,8 +10,7 @@ import {
   readOneResource,
   readResources,
 } from './endpoints/management-resources.ts'
-import { exportAudit } from './endpoints/management-audit.ts'
-import { runOneCommand } from './endpoints/management-commands.ts'
+import { exportAudit, runOneCommand } from './endpoints/management-operating.ts'
 import {
   endAccessOfUser,
   eraseOneUser,

@@ -2,12 +2,11 @@
 // operation; server.ts hands them to the scheduler.
 
 import { PlatformError } from '../domain/errors.ts'
-import type { JobName } from '../domain/job-name.ts'
+import { type ConditionName, type JobName, readConditions } from '../operations/health/health.ts'
 import type { MailFault } from '../domain/mail.ts'
 import { tellRepeatedRefusals } from '../operations/audit/refusal-log.ts'
 import { backUpDaily, type DailyBackups } from '../operations/backups/daily-backups.ts'
 import { keepTime } from '../operations/clock.ts'
-import { type ConditionName, readConditions } from '../operations/health/health.ts'
 import { createConditionTeller } from '../operations/health/told-conditions.ts'
 import { tellWaitingWork } from '../operations/mails/news.ts'
 import { noticeMailTrouble, sendNextMail } from '../operations/mails/send-mails.ts'

@@ -3,16 +3,20 @@ import type { Door } from '../http/door.ts'
 import { ownedApp } from '../operations/apps/app-record.ts'
 import { appOverview, listOwnApps, type OwnAppSummary } from '../operations/apps/lists.ts'
 import { type ConnectedApp, listConnectedApps } from '../operations/connected-apps.ts'
-import { readActivity, countActiveInstalls, listAttention, readLatestEvents } from '../operations/counts/counts.ts'
+import {
+  countActiveInstalls,
+  countedWaiting,
+  listAttention,
+  readActivity,
+  readLatestEvents,
+} from '../operations/counts/counts.ts'
 import { readConditions } from '../operations/health/health.ts'
 import { listOwnInstalls, type OwnInstall } from '../operations/installs/lists.ts'
-import { countedWaiting } from '../operations/waiting.ts'
 import { ActivityTiles, AttentionList, LatestEventList } from './dashboard.tsx'
 import { Avatar } from './design/avatar.tsx'
 import { AppStatusBadge, InstallStatusBadge } from './design/badge.tsx'
-import { EmptyState } from './design/empty.tsx'
+import { Count, EmptyState } from './design/list-tools.tsx'
 import { IconTile } from './design/icon.tsx'
-import { Count } from './design/list-tools.tsx'
 import { Row, RowList } from './design/row-list.tsx'
 import { Layout } from './design/shell.tsx'
 import { LastUsed } from './design/values.tsx'

@@ -1,7 +1,7 @@
 import { browserLabel } from '../domain/device.ts'
 import { rowKey, uuidTimeOfKey } from '../domain/identifier.ts'
 import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
-import { readSignInRequest, signInRequest } from '../domain/sign-in-request.ts'
+import { readSignInRequest, signInRequest } from '../domain/sign-in-rules.ts'
 import { signInFaultIn, type SignInFault, sentenceOf, signInCauses } from '../domain/sign-in-cause.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'

@@ -3,15 +3,16 @@ import type { Static, TProperties } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { PlatformError } from '../domain/errors.ts'
 import type { Door } from '../http/door.ts'
-import { refuseRepeated, wireCursor } from '../http/page-request.ts'
+import { refuseRepeated, wireCursor } from '../http/wire.ts'
 import type { Rule } from '../operations/acting-as.ts'
 import type { Page, PageRequest } from '../operations/page.ts'
 import { filledPath, type ParamsOf, paramsOf } from './change.tsx'
 import { type CsvColumns, csvDownload } from './csv-download.ts'
-import { type FormShape, formOf, optionalText, outcomeOf, receiveFromOperator, receiveFromUser } from './form.ts'
+import { formOf, type FormShape, optionalText, outcomeOf, receiveFromOperator, receiveFromUser } from './form.ts'
 import { doing } from './proof.ts'
 import { backMark, listPart, listPath } from './query.ts'
 import { requireOperator, requireVisit, type Visit } from './visit.ts'
+import { readMoment } from './words.ts'
 
 // A list is described once, by its name, its address and its fields. From the fields come what the address asks for, the filter
 // bar, the pager, the sentence of a list without rows, the addresses of links to the list, and the file. To add a
@@ -333,3 +334,28 @@ export const listRoutes = <const Path extends string, F extends ListFields, Part
 export const describes = (of: Pick<List<string, ListFields, string>, 'name' | 'fields'>) => ({
   detail: { hide: true, list: of },
 })
+
+/** The two filters of a list that can be narrowed to a period. */
+export const periodFields = { since: date('From (UTC)'), until: date('Before (UTC)') } as const
+
+/**
+ * The period that they name, in UTC. Call it inside `found` of the list, so that a refusal is told beside the filter.
+ * @throws invalid_request, naming the filter, for what is no time, and for a period that ends before it begins
+ */
+export const periodOf = (fields: { readonly since: string; readonly until: string }) => {
+  const since = momentOf(fields.since, 'since')
+  const until = momentOf(fields.until, 'until')
+  if (since !== null && until !== null && since >= until) {
+    throw badInput('until', 'The end must be after the beginning. A day begins at 00:00 UTC.')
+  }
+  return { since, until }
+}
+
+const momentOf = (text: string, param: string): number | null => (text === '' ? null : timeOf(text, param))
+
+/** The time in a field, in UTC. @throws invalid_request, naming the field, for what is no time */
+export const timeOf = (text: string, param: string): number => {
+  const moment = readMoment(text)
+  if (moment === null) throw badInput(param, 'Write a time as 2026-08-01 or 2026-08-01T12:00, in UTC.')
+  return moment
+}

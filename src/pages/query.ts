@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { pageRequest, refuseRepeated, wireCursor } from '../http/page-request.ts'
+import { pageRequest, refuseRepeated, wireCursor } from '../http/wire.ts'
 import { isFromSameOrigin } from '../http/session-cookie.ts'
 import type { PageRequest } from '../operations/page.ts'
 import type { Visit } from './visit.ts'

@@ -1,6 +1,5 @@
 import type { PlatformError } from '../domain/errors.ts'
-import { noPassword } from '../domain/password.ts'
-import { passwordLinkPath } from '../domain/password-link.ts'
+import { noPassword, passwordLinkPath } from '../domain/password.ts'
 import { parseSecret } from '../domain/secret.ts'
 import type { Door } from '../http/door.ts'
 import { inLineForHashing, signInHere } from '../http/sign-in-limit.ts'
@@ -11,12 +10,12 @@ import { Layout } from './design/shell.tsx'
 import { answerForm, formOf, outcomeOf, secretText, textOf } from './form.ts'
 import type { Values } from './kept-form.ts'
 import { forgotPasswordPath, mailsLinks } from './forgot-password.tsx'
-import { NewPasswordFields } from './new-password.tsx'
 import { page, seeOther } from './page.ts'
 import { goOn } from './second-step.tsx'
 import { choiceParameter, parametersOf } from './query.ts'
 import { type Visitor, visitorOf } from './visit.ts'
 import { Elysia } from 'elysia'
+import { Field } from './design/field.tsx'
 
 const setPasswordForm = formOf({ link: secretText, password: secretText, repeated: secretText }, ['link'])
 
@@ -104,3 +103,18 @@ const showDone = (door: Door): Response =>
       </p>
     </Layout>,
   )
+
+/** The fields for a new password. It is never sent back: after a refusal the person types it again. */
+export const NewPasswordFields = () => (
+  <>
+    <Field
+      label="New password"
+      name="password"
+      hint="At least 8 characters. A few unrelated words make a good password."
+      input={newPassword}
+    />
+    <Field label="Repeat the new password" name="repeated" input={newPassword} />
+  </>
+)
+
+const newPassword = { type: 'password', autocomplete: 'new-password', required: true, maxLength: 1024 } as const

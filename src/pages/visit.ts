@@ -12,7 +12,7 @@ import { actingAs, type Rule, ruleOfOperator } from '../operations/acting-as.ts'
 import { worksOnApps } from '../operations/apps/lists.ts'
 import type { SessionCaller } from '../operations/authenticate.ts'
 import type { Platform } from '../operations/platform.ts'
-import { countWaiting, type WaitingWork } from '../operations/waiting.ts'
+import { countWaiting, type WaitingWork } from '../operations/counts/counts.ts'
 import { type KeptForm, keptFormOf, type RefusedForm } from './kept-form.ts'
 
 /**

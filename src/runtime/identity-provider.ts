@@ -11,7 +11,7 @@ import {
   textClaim,
   foreignText,
 } from '../domain/identity-claims.ts'
-import { isForeignId } from '../domain/foreign-id.ts'
+import { isForeignId } from '../domain/identifier.ts'
 import { causeOfAnswer, causeOfRefusal, type SignInCause, type SignInFault } from '../domain/sign-in-cause.ts'
 
 /** What an identity provider says about a person. */

@@ -1,8 +1,7 @@
 import { expect, setDefaultTimeout } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { machineOf } from '../../src/release/headers.ts'
-import { buildFor, faultIn, machines } from '../../src/release/machines.ts'
+import { buildFor, faultIn, machineOf, machines } from '../../src/release/machines.ts'
 import { needs, programAt } from '../support/needs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

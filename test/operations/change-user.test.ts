@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { signInRequest } from '../../src/domain/sign-in-request.ts'
+import { signInRequest } from '../../src/domain/sign-in-rules.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { answerSignIn, completeSignIn } from '../../src/operations/sessions/handover.ts'

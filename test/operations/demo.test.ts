@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { isDemo } from '../../src/operations/demo/is-demo.ts'
+import { isDemo } from '../../src/operations/server-facts.ts'
 import { demoResources, seedDemo } from '../../src/operations/demo/seed-demo.ts'
 import { listInstalls } from '../../src/operations/installs/lists.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'

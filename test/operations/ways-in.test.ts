@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { recordId, rowKey } from '../../src/domain/identifier.ts'
-import { signInRequest } from '../../src/domain/sign-in-request.ts'
+import { signInRequest } from '../../src/domain/sign-in-rules.ts'
 import { endUserAccess, endUserSessions } from '../../src/operations/end-access.ts'
 import { resetFactors } from '../../src/operations/factors/change-factors.ts'
 import type { Platform } from '../../src/operations/platform.ts'

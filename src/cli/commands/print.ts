@@ -4,8 +4,7 @@ import { programEnvironment } from '../../config.ts'
 import type { ConfigFlags, EnvironmentVariables } from '../../config/setting.ts'
 import alertRules from '../print/alert-rules.yml' with { type: 'text' }
 import { containerFiles, containerSettings, containerUpstream } from '../print/container.ts'
-import { type Deployment, deploymentOf, reachable } from '../print/deployment.ts'
-import { fill } from '../print/fill.ts'
+import { type Deployment, deploymentOf, fill, reachable } from '../print/deployment.ts'
 import { caddySite, nginxSite, type ProxyTerms, proxyTerms } from '../print/proxies.ts'
 import { backupTimer, systemdUnit } from '../print/systemd.ts'
 

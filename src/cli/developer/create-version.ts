@@ -12,10 +12,9 @@ import { isSemanticVersion } from '../../domain/version.ts'
 import { type Answer, answer, CommandFailed, printable, tableText, UsageError } from '../output.ts'
 import { startProgressBar } from '../progress-bar.ts'
 import { findRemote, openRemote } from '../remote.ts'
-import { type DeveloperFlags, tellOfWaiting } from './developer-command.ts'
+import { type DeveloperFlags, readStanding, standingText, tellOfWaiting } from './developer-command.ts'
 import { type PreparedArtifact, prepareArtifact } from './package/prepare-artifact.ts'
 import { type Manifest, packagedManifest, readManifest } from './read-manifest.ts'
-import { readStanding, standingText } from './standing.ts'
 
 type CreateFlags = DeveloperFlags & {
   readonly version: string

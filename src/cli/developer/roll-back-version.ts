@@ -3,8 +3,7 @@ import type { Environment } from '../../domain/app.ts'
 import { answer, printable, UsageError } from '../output.ts'
 import { askAll, hasTerminal } from '../prompt.ts'
 import { openRemote } from '../remote.ts'
-import { type DeveloperFlags, tellOfWaiting } from './developer-command.ts'
-import { readStanding, type Standing, standingText } from './standing.ts'
+import { type DeveloperFlags, readStanding, type Standing, standingText, tellOfWaiting } from './developer-command.ts'
 
 type RollbackFlags = DeveloperFlags & {
   readonly to?: string

@@ -2,8 +2,7 @@ import { basename, dirname } from 'node:path'
 import { program as running } from '../../runtime/program.ts'
 import { UsageError } from '../output.ts'
 import template from './container.txt' with { type: 'text' }
-import { type Deployment, secretLines, stateFolder } from './deployment.ts'
-import { fill } from './fill.ts'
+import { type Deployment, fill, secretLines, stateFolder } from './deployment.ts'
 import { caddyfile, type ProxyTerms } from './proxies.ts'
 
 const folder = `${stateFolder}/app-platform`

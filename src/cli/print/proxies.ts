@@ -3,8 +3,7 @@ import { messageOf } from '../../domain/errors.ts'
 import { checkPath, contractPath, formPaths, importPath, programPaths } from '../../http/paths.ts'
 import { UsageError } from '../output.ts'
 import caddyTemplate from './caddy.txt' with { type: 'text' }
-import type { Deployment } from './deployment.ts'
-import { fill } from './fill.ts'
+import { type Deployment, fill } from './deployment.ts'
 import nginxTemplate from './nginx.txt' with { type: 'text' }
 
 /** What a proxy in front of the server must know. */

@@ -1,8 +1,7 @@
 import { dirname, relative } from 'node:path'
 import { UsageError } from '../output.ts'
 import timerTemplate from './backup-timer.txt' with { type: 'text' }
-import { type Deployment, secretLines, stateFolder } from './deployment.ts'
-import { fill } from './fill.ts'
+import { type Deployment, fill, secretLines, stateFolder } from './deployment.ts'
 import sandboxTemplate from './sandbox.txt' with { type: 'text' }
 import serviceTemplate from './systemd.txt' with { type: 'text' }
 

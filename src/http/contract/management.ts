@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { environments } from '../../domain/app.ts'
+import { appStatuses, environments } from '../../domain/app.ts'
 import { installApprovals, installStates } from '../../domain/install.ts'
 import { resourceKinds, resourceStatuses } from '../../domain/resource.ts'
 import { userStatuses } from '../../domain/user.ts'
@@ -9,6 +9,7 @@ import {
   flag,
   integer,
   jsonObject,
+  model,
   nextCursor,
   nullable,
   nullableText,
@@ -19,7 +20,6 @@ import {
   scope,
   text,
   time,
-  model,
 } from './fields.ts'
 
 export const externalIdParameter: PathParameter = {
@@ -244,4 +244,56 @@ export const auditEventList = model('AuditEventList', 'Events of the audit log.'
     { description: 'Events by position.' },
   ),
   next: count('Where to go on; the same as `after` if there is nothing new.', 117),
+})
+
+/** Apps of users in the management API. */
+
+export const appListQuery = Type.Object({
+  ownerExternalId: text("Whose apps: the builder's own ID of the user.", '42'),
+})
+
+export const appTransfer = model('AppTransfer', 'Who gets the app.', {
+  toExternalId: text("The builder's own ID of the new owner, who must be active.", '43'),
+})
+
+export const managedApp = model('ManagedApp', 'The app.', {
+  id: recordId('app', 'ID of the app.'),
+  slug: text('Short name.', 'newsletter'),
+  name: text('Name.', 'Newsletter'),
+  status: oneOf(appStatuses, 'Whether its secrets and tokens work.', 'active'),
+  ownerExternalId: nullableText("The builder's own ID of the owner.", '42'),
+  createdAt: time('When it was registered.'),
+  deletedAt: nullableTime('When it was deleted.'),
+})
+
+export const managedAppList = model('ManagedAppList', 'The apps of a user.', {
+  data: Type.Array(managedApp, { description: 'By slug.' }),
+  nextCursor,
+})
+
+/** Commands of operators over the network, in the management API. */
+
+/** A line of a shell has few words. */
+const mostWords = 100
+
+export const commandRequest = model('CommandRequest', 'A command line, without the name of the program.', {
+  arguments: Type.Array(text('A word, with nothing quoted.', 'suspend', { maxLength: 16_384 }), {
+    minItems: 1,
+    maxItems: mostWords,
+    description: 'The words as the program gets them, such as app, suspend, newsletter and --json.',
+  }),
+  width: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 20, maximum: 1_000 }), Type.Null()], {
+      description: 'Columns of the terminal that shows tables; null or missing: each row is one line.',
+    }),
+  ),
+})
+
+export const commandResult = model('CommandResult', 'What the command printed, and how it ended.', {
+  exitCode: Type.Union([Type.Literal(0), Type.Literal(1), Type.Literal(2)], {
+    description: '0: done. 1: refused or failed. 2: called wrongly.',
+    examples: [0],
+  }),
+  stdout: text('Its answer; with --json one JSON value, also for a failure.', 'slug  newsletter'),
+  stderr: text('Warnings, and why it failed.', ''),
 })

@@ -4,8 +4,7 @@ import { listDirectory, type ListedApp } from '../../operations/directory/direct
 import { listedAppList } from '../contract/directory.ts'
 import { listQuery } from '../contract/management.ts'
 import { endpoint, queryOf } from '../endpoint.ts'
-import { pageRequest, wireCursor } from '../page-request.ts'
-import { wireTime } from '../wire.ts'
+import { pageRequest, wireCursor, wireTime } from '../wire.ts'
 
 /** Who installs or hides an app sees that at once here; a cache between may be this much behind. */
 const cacheControl = 'public, max-age=60'

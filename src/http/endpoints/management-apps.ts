@@ -4,7 +4,7 @@ import {
   listBuilderApps,
   transferBuilderApp,
 } from '../../operations/apps/builder-apps.ts'
-import { appListQuery, appTransfer, managedApp, managedAppList } from '../contract/management-apps.ts'
+import { appListQuery, appTransfer, managedApp, managedAppList } from '../contract/management.ts'
 import { appSlugParameter } from '../contract/management-scopes.ts'
 import { jsonBody, queryOf } from '../endpoint.ts'
 import { managed } from '../management.ts'

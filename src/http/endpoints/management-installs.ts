@@ -2,8 +2,7 @@ import { type BuilderInstall, listBuilderInstalls, moveBuilderInstall } from '..
 import { installListQuery, installParameter, managedInstall, managedInstallList } from '../contract/management.ts'
 import { ignoredBody, queryOf } from '../endpoint.ts'
 import { managed } from '../management.ts'
-import { pageRequest, wireCursor } from '../page-request.ts'
-import { wireTime } from '../wire.ts'
+import { pageRequest, wireCursor, wireTime } from '../wire.ts'
 
 const wireInstall = (install: BuilderInstall) => ({
   ...install,

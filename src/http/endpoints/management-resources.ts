@@ -25,8 +25,7 @@ import { importResources } from '../../operations/resources/import-resources.ts'
 import { jsonBody, lineBody, queryOf } from '../endpoint.ts'
 import { importSteps } from '../upload-body.ts'
 import { managed } from '../management.ts'
-import { pageRequest, wireCursor } from '../page-request.ts'
-import { wireTime, wireTimeOrNull } from '../wire.ts'
+import { pageRequest, wireCursor, wireTime, wireTimeOrNull } from '../wire.ts'
 
 const path = '/resources/:kind/:externalId'
 const parameters = [kindParameter, externalIdParameter]

@@ -22,8 +22,7 @@ import {
 import { listQuery } from '../contract/management.ts'
 import { ignoredBody, jsonBody, queryOf } from '../endpoint.ts'
 import { managed } from '../management.ts'
-import { pageRequest, wireCursor } from '../page-request.ts'
-import { wireTime, wireTimeOrNull } from '../wire.ts'
+import { pageRequest, wireCursor, wireTime, wireTimeOrNull } from '../wire.ts'
 
 const path = '/scopes/:name'
 const parameters = [scopeParameter]

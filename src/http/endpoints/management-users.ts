@@ -26,8 +26,7 @@ import { parseStrictJson } from '../strict-body.ts'
 import { importSteps } from '../upload-body.ts'
 import { importUsers } from '../../operations/users/import-users.ts'
 import { managed } from '../management.ts'
-import { pageRequest, wireCursor } from '../page-request.ts'
-import { wireTime } from '../wire.ts'
+import { pageRequest, wireCursor, wireTime } from '../wire.ts'
 
 const path = '/users/:externalId'
 const parameters = [externalIdParameter]

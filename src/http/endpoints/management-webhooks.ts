@@ -12,7 +12,7 @@ import {
 import type { Door } from '../door.ts'
 import { ignoredBody, jsonBody, queryOf } from '../endpoint.ts'
 import { managed } from '../management.ts'
-import { pageRequest, wireCursor } from '../page-request.ts'
+import { pageRequest, wireCursor } from '../wire.ts'
 import { resendChoiceOf, wireAttempt, wireEndpoint } from './webhooks.ts'
 
 const path = '/webhooks/:id'

@@ -13,9 +13,8 @@ import {
   resourceListQuery,
 } from '../contract/resources.ts'
 import { endpoint, queryOf } from '../endpoint.ts'
-import { pageRequest, wireCursor } from '../page-request.ts'
+import { pageRequest, wireCursor, wireTime, wireTimeOrNull } from '../wire.ts'
 import { contractPath, pathParametersOf } from '../paths.ts'
-import { wireTime, wireTimeOrNull } from '../wire.ts'
 
 export const listBuilderResources = endpoint({
   method: 'GET',

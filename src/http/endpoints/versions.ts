@@ -21,9 +21,8 @@ import {
 import { endpoint, jsonBody, queryOf, uploadBody } from '../endpoint.ts'
 import { hold } from '../limits.ts'
 import { idempotencyKeyOf, repeatableRequest } from '../idempotency-key.ts'
-import { pageRequest, wireCursor } from '../page-request.ts'
+import { pageRequest, wireCursor, wireTime, wireVersion } from '../wire.ts'
 import { contractPath, pathParametersOf } from '../paths.ts'
-import { wireTime, wireVersion } from '../wire.ts'
 
 const path = `${contractPath}/versions`
 

@@ -27,9 +27,8 @@ import {
 import type { Door } from '../door.ts'
 import { endpoint, ignoredBody, jsonBody, queryOf } from '../endpoint.ts'
 import { takeShare } from '../limits.ts'
-import { pageRequest, wireCursor } from '../page-request.ts'
+import { pageRequest, wireCursor, wireTime, wireTimeOrNull } from '../wire.ts'
 import { contractPath, pathParametersOf } from '../paths.ts'
-import { wireTime, wireTimeOrNull } from '../wire.ts'
 
 const path = `${contractPath}/webhooks`
 const errors = ['development_credentials_required', 'record_not_found'] as const

@@ -1,5 +1,5 @@
 import type { Database, CountsOf, Queries } from '../../../db/database.ts'
-import { countingDelayMs, countsKeptMs, dayMs, hourMs, type CountKind, dayOf } from '../../domain/count.ts'
+import { countingDelayMs, type CountKind, countsKeptMs, dayMs, dayOf, hourMs } from '../../domain/count.ts'
 import type { Platform } from '../platform.ts'
 import type { Environment } from '../../domain/app.ts'
 import { appEventsFor } from '../audit/read-audit.ts'
@@ -163,3 +163,22 @@ export const countActiveInstalls = async (
   of: CountsOf,
   environment: Environment | null,
 ): Promise<number> => await database.queries.dashboards.activeInstalls(of, environment)
+
+/** What waits for an operator. Counted up to `countedWaiting`. */
+export type WaitingWork = { readonly reviews: number; readonly activations: number; readonly installs: number }
+
+export const countedWaiting = 100
+
+/** How many versions wait for a review and, once approved, for their activation, and how many installs for a decision. */
+export const countWaiting = async ({
+  database: { queries },
+}: {
+  readonly database: Pick<Platform['database'], 'queries'>
+}): Promise<WaitingWork> => {
+  const [reviews, activations, installs] = await Promise.all([
+    queries.versions.countInQueue('review', countedWaiting),
+    queries.versions.countInQueue('activation', countedWaiting),
+    queries.installs.countPending(countedWaiting),
+  ])
+  return { reviews, activations, installs }
+}

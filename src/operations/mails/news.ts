@@ -7,7 +7,7 @@ import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { decide } from '../decide.ts'
 import { unsentMail } from './outbox.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { countWaiting } from '../waiting.ts'
+import { countWaiting } from '../counts/counts.ts'
 
 type Told = Pick<Letter, 'subject'> & { readonly says: string; readonly words: string; readonly path: string }
 

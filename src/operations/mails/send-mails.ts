@@ -17,8 +17,7 @@ import {
   writtenLetter,
 } from '../../domain/mail.ts'
 import { type AppRight, hasRight, rightOverSecrets } from '../../domain/member.ts'
-import { noPassword } from '../../domain/password.ts'
-import { emailLinkPath, passwordLinkPath } from '../../domain/password-link.ts'
+import { emailLinkPath, noPassword, passwordLinkPath } from '../../domain/password.ts'
 import { secretDigits } from '../../domain/secret.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import type { Mailer, OutgoingMail } from '../../runtime/mailer.ts'

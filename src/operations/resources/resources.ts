@@ -1,8 +1,7 @@
 // Websites and stores as the builder sends them, one at a time.
 import type { Queries, Resource } from '../../../db/database.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import { isForeignId } from '../../domain/foreign-id.ts'
-import { environmentOfClient, recordId } from '../../domain/identifier.ts'
+import { environmentOfClient, isForeignId, recordId } from '../../domain/identifier.ts'
 import { statedName } from '../../domain/entered-name.ts'
 import { isSlug } from '../../domain/name.ts'
 import { pick } from '../../domain/pick.ts'

@@ -2,7 +2,7 @@
 
 import type { User } from '../../../db/database.ts'
 import { PlatformError } from '../../domain/errors.ts'
-import { isForeignId } from '../../domain/foreign-id.ts'
+import { isForeignId } from '../../domain/identifier.ts'
 import { issuerKey } from '../../domain/identity-claims.ts'
 import { badInput, decide, type OpenChange, type Operation } from '../decide.ts'
 import { knownUser } from './find-user.ts'

@@ -2,7 +2,14 @@
 // somebody sign in again whom a recovery has suspended.
 import type { User, PasswordLink, Queries } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
-import { newPasswordFault, normalPassword, passwordFault } from '../../domain/password.ts'
+import {
+  emailLinkPath,
+  newPasswordFault,
+  normalPassword,
+  passwordFault,
+  passwordLinkPath,
+  passwordLinkSeconds,
+} from '../../domain/password.ts'
 import { type Rule, refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import {
@@ -22,7 +29,6 @@ import { type MintedSession, mintSession } from '../sessions/sign-in.ts'
 import { knownUser } from './find-user.ts'
 import { recordId, recordIdOfKey, type RowKey, rowKey } from '../../domain/identifier.ts'
 import { typedName } from '../../domain/entered-name.ts'
-import { emailLinkPath, passwordLinkPath, passwordLinkSeconds } from '../../domain/password-link.ts'
 import { hashSecret, mintSecret, parseSecret, secretDigits } from '../../domain/secret.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import { emailFault, normalizeEmail } from '../../domain/user.ts'

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { PlatformError } from '../../domain/errors.ts'
-import { emailLinkPath } from '../../domain/password-link.ts'
+import { emailLinkPath } from '../../domain/password.ts'
 import type { Door } from '../../http/door.ts'
 import { hold } from '../../http/limits.ts'
 import { inspectUser } from '../../operations/users/find-user.ts'

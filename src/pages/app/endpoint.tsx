@@ -8,14 +8,13 @@ import {
   readEndpoint,
   setEndpointStatus,
 } from '../../operations/webhooks/endpoints.ts'
-import { timeOf } from '../period.ts'
+import { listRoutes, timeOf } from '../list.ts'
 import { changed } from '../change.tsx'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
 import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
 import { Facts, Time } from '../design/values.tsx'
 import { emptyForm, formOf, optionalText, text } from '../form.ts'
-import { listRoutes } from '../list.ts'
 import { page, seeOther } from '../page.ts'
 import { secretPage } from '../secret-page.tsx'
 import { backTo, noticeFor } from '../query.ts'

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { Nothing } from './empty.tsx'
+import { Nothing } from './list-tools.tsx'
 import { Dotted, Time } from './values.tsx'
 
 type RowListProps<Item> = {

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { Nothing } from './empty.tsx'
-import { type Direction, SortLink } from './list-tools.tsx'
+import { type Direction, Nothing, SortLink } from './list-tools.tsx'
 
 /** What each column shows of a row, by the name of the column. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => ComponentChildren>>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { Nothing } from './empty.tsx'
+import { Nothing } from './list-tools.tsx'
 import { Ago, Details, Time } from './values.tsx'
 
 type TimelineEvent = {

@@ -14,7 +14,7 @@ import {
 import { Avatar } from '../design/avatar.tsx'
 import { InstallStatusBadge } from '../design/badge.tsx'
 import { changed } from '../change.tsx'
-import { Problem } from '../design/field.tsx'
+import { email, line, Problem, SelectField } from '../design/field.tsx'
 import { ButtonForm, Form } from '../design/form.tsx'
 import { ExportForm, FilterBar, noMatch, Pager, Segments } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
@@ -28,15 +28,18 @@ import {
   resourceKindOptions,
   segmentStatus,
 } from '../install-segments.ts'
-import { choice, entry, list, listRoutes, order, search, tabs, timeOrders, type ListValues } from '../list.ts'
+import { choice, entry, list, listRoutes, type ListValues, order, search, tabs, timeOrders } from '../list.ts'
 import { page, seeOther } from '../page.ts'
-import { addressOf, backTo } from '../query.ts'
+import { addressOf, backTo, parameterOf } from '../query.ts'
 import { proveFirst } from '../proof.ts'
 import { noticesOf, StepButton, stepRoutes } from '../step.tsx'
 import { requireOperator, type Visit } from '../visit.ts'
 import { resourceKindWords } from '../words.ts'
-import { deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
+import { deskAppPath, deskForm, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 import { decideInstall, deskInstallSteps, tooLate } from './install-steps.tsx'
+import { Type } from '@sinclair/typebox'
+import { resourceKinds } from '../../domain/resource.ts'
+import { createInstall } from '../../operations/installs/installs.ts'
 
 const notices = {
   approve: 'The install is approved. The app can now work for this user.',
@@ -344,3 +347,32 @@ const Decisions = ({ visit, install }: InstallProps) => {
     </div>
   )
 }
+
+const kinds = resourceKinds.map((kind) => [kind, resourceKindWords[kind]] as const)
+
+/** The form that installs an app for a user. */
+export const deskNewInstallRoutes = (door: Door) =>
+  deskForm(door, deskPaths.newInstall, {
+    title: 'Install an app for a user',
+    about: 'The install waits for approval, unless installs are approved automatically. The user is not asked.',
+    tab: deskPaths.installs,
+    effect: 'gives a right',
+    form: formOf({
+      app: line('App', {
+        hint: 'The slug of the app. It gets the scopes of its live version, or none without a live version.',
+        maxLength: 63,
+        spellcheck: false,
+      }),
+      user: email('User’s email address'),
+      resource: line('Slug of the website or store', { hint: 'It must belong to this user.', spellcheck: false }),
+      kind: Type.Union(resourceKinds.map((kind) => Type.Literal(kind))),
+    }),
+    values: (visit) => ({ app: parameterOf(visit, 'app') }),
+    more: () => <SelectField label="Kind" name="kind" options={kinds} value="site" />,
+    button: 'Install',
+    act: async ({ visit, fields: { app: slug, user: userEmail, kind, resource: resourceSlug }, ticket }) => {
+      const input = { slug, userEmail, kind, resourceSlug }
+      const { state } = await visit.asOperator({ ticket }).do(createInstall, input)
+      return seeOther(`${deskPaths.installs}?done=${state === 'active' ? 'installed' : 'created'}`)
+    },
+  })

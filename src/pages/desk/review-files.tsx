@@ -3,7 +3,7 @@ import { fileChanges, type ComparedFile } from '../../domain/archive-difference.
 import { refuse } from '../../domain/errors.ts'
 import { bytesInWords, visibleFileText, visibleText } from '../../domain/text.ts'
 import type { Door } from '../../http/door.ts'
-import { refuseRepeated } from '../../http/page-request.ts'
+import { refuseRepeated } from '../../http/wire.ts'
 import { pageInMemory } from '../../operations/page.ts'
 import { readReview, type Review } from '../../operations/versions/lists.ts'
 import {

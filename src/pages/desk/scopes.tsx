@@ -13,9 +13,8 @@ import {
   scopeReach,
 } from '../../operations/scopes/scopes.ts'
 import { Badge } from '../design/badge.tsx'
-import { EmptyState } from '../design/empty.tsx'
+import { EmptyState, Pager } from '../design/list-tools.tsx'
 import { line, SelectField } from '../design/field.tsx'
-import { Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { Facts, Time } from '../design/values.tsx'
 import { emptyForm, formOf } from '../form.ts'

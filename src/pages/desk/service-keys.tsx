@@ -8,9 +8,8 @@ import {
   type ServiceKeyRecord,
 } from '../../operations/service-keys/change-service-keys.ts'
 import { Badge } from '../design/badge.tsx'
-import { EmptyState } from '../design/empty.tsx'
+import { EmptyState, Pager } from '../design/list-tools.tsx'
 import { Choice, ChoiceSet, line } from '../design/field.tsx'
-import { Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { Facts, LastUsed, ShownOnce, Time } from '../design/values.tsx'
 import { formOf, numberIn, texts } from '../form.ts'

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { SettingFact } from '../../domain/setting-fact.ts'
+import type { SettingFact } from '../../domain/deciding-settings.ts'
 import type { Door } from '../../http/door.ts'
 import { Badge } from '../design/badge.tsx'
 import { type Columns, Table } from '../design/table.tsx'

@@ -12,7 +12,7 @@ import { emptyForm, formOf, optionalText } from '../form.ts'
 import { showOnce } from '../secret-page.tsx'
 import { stepsOf } from '../step.tsx'
 import { deskArea } from './desk-page.tsx'
-import { newLinkPath } from './new-user.tsx'
+import { newLinkPath } from './users.tsx'
 
 const ofUser = stepsOf({
   area: deskArea,

@@ -1,13 +1,19 @@
 import type { Door } from '../../http/door.ts'
-import { countUsers, searchUsers, type UserSummary } from '../../operations/users/find-user.ts'
+import { countUsers, inspectUser, searchUsers, type UserSummary } from '../../operations/users/find-user.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge } from '../design/badge.tsx'
 import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { page } from '../page.ts'
 import { choice, list, listRoutes, order, search, timeOrders } from '../list.ts'
-import type { Visit } from '../visit.ts'
-import { DeskPage, deskPaths, userPath } from './desk-page.tsx'
+import { requireOperator, type Visit } from '../visit.ts'
+import { deskForm, DeskPage, deskPaths, userPath } from './desk-page.tsx'
+import { Elysia } from 'elysia'
+import { inviteUser } from '../../operations/users/passwords.ts'
+import { email, line } from '../design/field.tsx'
+import { ShownOnce } from '../design/values.tsx'
+import { formOf } from '../form.ts'
+import { secretPage, showOnce } from '../secret-page.tsx'
 
 const deskUsers = list('desk-users', deskPaths.users, {
   q: search('Name, email address or ID in the builder'),
@@ -81,4 +87,78 @@ export const UserBadges = ({ user }: UserBadgesProps) => (
     {user.isOperator ? <Badge>Operator</Badge> : null}{' '}
     {user.suspendedAt === null ? null : <Badge tone="bad">Suspended</Badge>}
   </>
+)
+
+/** The form that invites a user, and the page that shows a link once. */
+export const newUserRoutes = (door: Door) =>
+  new Elysia()
+    .get('/desk/users/:id/new-link', async ({ request, params: { id } }) => {
+      const visit = await requireOperator(door, request)
+      const user = await inspectUser(door.platform, id)
+      return secretPage(visit, (link) => <NewLinkPage visit={visit} user={user} link={link} />)
+    })
+    .use(
+      deskForm(door, deskPaths.newUser, {
+        title: 'Invite a user',
+        tab: deskPaths.users,
+        effect: 'gives a way to sign in',
+        form: formOf({
+          email: email('Email address', { hint: 'The user signs in with it. You can change it later.' }),
+          name: line('Name', { hint: 'Other people see this name.' }),
+        }),
+        more: (visit) => (
+          <p class="muted">
+            The next page shows a link that lets the user set a password
+            {visit.door.platform.mailer === null ? '' : ', and they also receive one by email'}. You can grant operator
+            rights on the page of the user.
+          </p>
+        ),
+        button: 'Create the invitation',
+        act: async ({ visit, fields, ticket }) => {
+          const input = { email: fields.email, name: fields.name, isOperator: false }
+          const { user, link } = await visit.asOperator({ ticket }).do(inviteUser, input)
+          return showOnce(visit, newLinkPath(user.id), link)
+        },
+        again: () => ({ section: 'desk', href: deskPaths.users, name: 'Go to the users', message: invitedBefore }),
+      }),
+    )
+
+const invitedBefore =
+  'This form was sent before. Nothing was done a second time. If the user was created, they are in the list. A link is shown only once: if you did not see it, open the user and create a reset link.'
+
+/** Where a new link of this user is shown. */
+export const newLinkPath = (userId: string): string => userPath(userId, 'new-link')
+
+type NewLinkPageProps = {
+  readonly visit: Visit
+  readonly user: Pick<UserSummary, 'id' | 'email' | 'name'>
+  /** Null when it was shown before. */
+  readonly link: string | null
+}
+
+/** The only page that shows a link to set a password. */
+const NewLinkPage = ({ visit, user, link }: NewLinkPageProps) => (
+  <DeskPage
+    title="Link to set a password"
+    belongsTo={user.email}
+    crumbs={[{ href: userPath(user.id), name: user.name, avatarId: user.id }]}
+    visit={visit}
+    tab={deskPaths.users}
+  >
+    <ShownOnce
+      value={link}
+      what="link"
+      label="Link"
+      advice="create another one on the page of the user"
+      back={{ href: userPath(user.id), name: 'the user' }}
+    >
+      <p>
+        Send this link to <bdi>{user.name}</bdi> over a channel that you trust. It lets them set a password and then
+        sign in with {user.email}. It works once, for 24 hours.
+      </p>
+      {visit.door.platform.mailer === null ? null : (
+        <p>An email with another link is also on its way to {user.email}. Both links work until one of them is used.</p>
+      )}
+    </ShownOnce>
+  </DeskPage>
 )

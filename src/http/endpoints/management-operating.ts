@@ -1,10 +1,9 @@
-import { wholeNumberFrom } from '../page-request.ts'
+import { wholeNumberFrom, wireTime } from '../wire.ts'
 import { refuse } from '../../domain/errors.ts'
-import { type ReadEvent, readAudit } from '../../operations/audit/read-audit.ts'
-import { auditEventList, auditQuery } from '../contract/management.ts'
-import { queryOf } from '../endpoint.ts'
+import { readAudit, type ReadEvent } from '../../operations/audit/read-audit.ts'
+import { auditEventList, auditQuery, commandRequest, commandResult } from '../contract/management.ts'
+import { jsonBody, queryOf } from '../endpoint.ts'
 import { managed } from '../management.ts'
-import { wireTime } from '../wire.ts'
 
 const mostEvents = 1_000
 const usualEvents = 100
@@ -42,4 +41,19 @@ export const exportAudit = managed({
     const { data, next } = await readAudit(door.platform, after, limit)
     return { data: data.map(wireEvent), next }
   },
+})
+
+export const runOneCommand = managed({
+  method: 'POST',
+  path: '/commands',
+  right: 'operate',
+  body: jsonBody(commandRequest),
+  answers: { 200: commandResult },
+  errors: ['operator_protected'],
+  id: 'runCommand',
+  summary: 'Run a command of operators',
+  description:
+    'What the command line does with --url: one of the commands that the guide to remote commands lists, with the same output and exit code as on the machine of the server. Unlike the other calls it must not be repeated after a lost answer: look first whether it was done.',
+  run: async (door, call, { actor, body }) =>
+    await door.runCommand([door.platform, call, actor], body.arguments, body.width ?? null),
 })

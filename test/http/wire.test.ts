@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { pageRequest, refuseRepeated, wireCursor } from '../../src/http/page-request.ts'
+import { pageRequest, refuseRepeated, wireCursor } from '../../src/http/wire.ts'
 
 const ask = (query: string) => () => refuseRepeated(new Request(`http://localhost/x${query}`), ['limit', 'cursor'])
 const cursorOf = (text: string) => Buffer.from(text).toString('base64url')

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { csvLine } from '../../src/domain/csv.ts'
+import { csvLine } from '../../src/pages/csv-download.ts'
 
 test('every text is quoted, numbers are not, and lines end with CR LF (RFC 4180)', () => {
   expect(csvLine(['a', 1, null, 'b,c', 'b;c', 'b\tc', 'say "no"', 'two\r\nlines', ' x', '', -1])).toBe(

@@ -1,5 +1,0 @@
-/** Files that are embedded as text. */
-declare module '*/common-passwords.txt' {
-  const text: string
-  export default text
-}
