@@ -1,4 +1,4 @@
-import { type Argument, type Command, CommanderError } from 'commander'
+import { type Command, CommanderError } from 'commander'
 import { sqliteVersion } from '../../db/sqlite/connection.ts'
 import { hasCode } from '../runtime/cause.ts'
 import { program as running } from '../runtime/program.ts'
@@ -102,7 +102,7 @@ export const createProgram: CreateProgram = async (only, words = [], served = nu
     .enablePositionalOptions() // `versions create` has its own --version
     .showHelpAfterError('Add --help to see what it takes.')
     .exitOverride()
-    .hook('preAction', (_, { registeredArguments, args }) => refuseEmpty(registeredArguments, args))
+    .hook('preAction', (_, command) => refuseEmpty(command))
     .configureOutput({
       outputError: (text, writeError) => writeError(withoutValues(text)),
       ...(write !== null && {
@@ -122,12 +122,25 @@ export const createProgram: CreateProgram = async (only, words = [], served = nu
   return program
 }
 
-/** A script gives an empty argument when its variable is unset, and must not be told that an empty name is unknown. */
-const refuseEmpty = (known: readonly Argument[], given: readonly string[]): void => {
-  const empty = given.findIndex((word) => word.trim() === '')
-  if (empty === -1) return
-  const name = (known[empty] ?? known.at(-1))?.name() ?? 'argument'
-  throw new UsageError(`The ${name} is empty: give one. In a script, check the variable that it comes from.`)
+const isEmpty = (text: unknown) => typeof text === 'string' && text.trim() === ''
+
+/** Free texts that a script may have nothing for. */
+const mayBeEmpty = new Set(['notes', 'reason'])
+
+/**
+ * A script gives an empty argument or flag when its variable is unset. It must not be told that an empty name is unknown, and what an
+ * empty flag would narrow must not look as if there were nothing.
+ */
+const refuseEmpty = (command: Command): void => {
+  const { registeredArguments: known, args, options } = command
+  const place = args.findIndex(isEmpty)
+  const flag = options.find((option) => {
+    const name = option.attributeName()
+    return !mayBeEmpty.has(name) && [command.getOptionValue(name)].flat().some(isEmpty)
+  })
+  if (place === -1 && flag === undefined) return
+  const name = place === -1 ? flag?.long : `The ${(known[place] ?? known.at(-1))?.name() ?? 'argument'}`
+  throw new UsageError(`${name} is empty: give one. In a script, check the variable that it comes from.`)
 }
 
 const versionText = (): string =>

@@ -161,3 +161,7 @@ export type AuditAction = (typeof auditActions)[number]
 
 /** Whether this program writes such events. An older or a newer one may have others. */
 export const isAuditAction = (text: string): text is AuditAction => auditActions.some((action) => action === text)
+
+/** Whether somebody who asks for this action, or the part before its dot, asks for that one. */
+export const namesAction = (asked: string, action: string): boolean =>
+  asked === action || action.startsWith(`${asked}.`)

@@ -43,6 +43,19 @@ test('--app lists the events of one app; an unknown app exits 1', async () => {
   expect((await desk.run(['audit', 'list', '--app', 'nope', '--json'])).exitCode).toBe(1)
 })
 
+test('an action that there is none of is refused and does not look as if it never happened', async () => {
+  expect(await list('--action', 'user', '--limit', '10000')).not.toEqual([])
+  expect(await list('--action', 'user.erased')).toEqual([])
+  for (const action of ['user.creatd', 'User.created', 'use', 'user.', '*']) {
+    const { exitCode, stderr } = await desk.run(['audit', 'list', '--action', action])
+    expect({ action, exitCode, stderr }).toEqual({
+      action,
+      exitCode: 2,
+      stderr: expect.stringContaining('no action of this name'),
+    })
+  }
+})
+
 test('--since takes a time or a duration before now', async () => {
   const all = await list('--limit', '10000')
   expect(await list('--since', '7d', '--limit', '10000')).toEqual(all)

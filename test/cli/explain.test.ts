@@ -38,6 +38,28 @@ test('every command refuses an empty argument by its name, before it does anythi
   }
 })
 
+test('every command refuses an empty flag by its name, except a text that it may do without', async () => {
+  const seen: string[] = []
+  for (const [name, { registeredArguments, options }] of everyCommand) {
+    const given = registeredArguments.map(({ argChoices = ['x'] }) => argChoices[0] ?? '')
+    for (const { long, required, argChoices, parseArg } of options) {
+      if (!required || argChoices !== undefined || parseArg !== undefined) continue // refused with what it may be
+      const others = options
+        .filter((option) => option.mandatory && option.long !== long)
+        .map((option) => (option.required ? `${option.long}=${option.argChoices?.[0] ?? '1'}` : `${option.long}`))
+      const words = [...name.split(' '), ...given, ...others, `${long}= `]
+      if (['--notes', '--reason'].includes(String(long))) {
+        seen.push(`${name} ${long}`)
+        continue
+      }
+      const refused = (await createProgram(undefined, words)).parseAsync(words, { from: 'user' })
+      await expect(refused, words.join(' ')).rejects.toThrow(`${long} is empty`)
+      await expect(refused).rejects.toBeInstanceOf(UsageError)
+    }
+  }
+  expect(seen).toEqual(['versions create --notes', 'versions rollback --reason'])
+})
+
 test('a refusal names the status that caused it', () => {
   const { sentences } = explain(refuse('version_not_eligible', { details: { status: 'draft' } }))
   expect(sentences).toEqual(['The status of the version does not allow this. Its status is draft.'])

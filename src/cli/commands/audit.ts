@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
 import type { AuditEvent } from '../../../db/database.ts'
+import { auditActions, namesAction } from '../../domain/audit-action.ts'
 import { listAuditEvents } from '../../operations/audit/read-audit.ts'
 import { storedJson } from '../../operations/stored-json.ts'
 import { addAppFlag, type AppFlag, limitOption, namedApp, type Since, sinceOption } from '../flag-values.ts'
 import { operatorCommands } from '../operator-command.ts'
 import type { OperatorSession } from '../operator-session.ts'
-import { listAnswer } from '../output.ts'
+import { listAnswer, UsageError } from '../output.ts'
 
 export const addAuditCommands = (program: Command): void => {
   const operator = operatorCommands(
@@ -33,6 +34,10 @@ const list = async ([platform]: OperatorSession, app: string | undefined, flags:
   const { person = null, action = null } = flags
   const asked = { slug: namedApp(app, flags), actor: person, action, since: start, limit }
   const events = await listAuditEvents(platform, asked)
+  // An older program may have written other actions, so an unknown one is refused only where it would look as if nothing happened.
+  if (events.length === 0 && action !== null && !auditActions.some((known) => namesAction(action, known))) {
+    throw new UsageError('There is no action of this name. Without --action, the list shows what actions are called.')
+  }
   return listAnswer(events.map(eventRecord), {
     Time: 'at',
     Action: 'action',

@@ -4,6 +4,7 @@ import type { Platform } from '../platform.ts'
 import type { AuditEvent, Queries, AuditFinds, AuditQuestion, AuditStretch } from '../../../db/database.ts'
 import { findAnyApp } from '../apps/app-record.ts'
 import { type ListPage, type PageRequest, type Counted, searchBothWays, searchedRows, type TimeOrder } from '../page.ts'
+import { namesAction } from '../../domain/audit-action.ts'
 import { pick } from '../../domain/pick.ts'
 import { refuse } from '../../domain/errors.ts'
 import { badInput } from '../decide.ts'
@@ -312,8 +313,7 @@ const lookEverywhere = async (q: Queries, question: AuditQuestion, stretch: Audi
   ])
 }
 
-const names = (asked: string | null, action: string): boolean =>
-  asked === null || asked === action || action.startsWith(`${asked}.`)
+const names = (asked: string | null, action: string): boolean => asked === null || namesAction(asked, action)
 
 /** The events of a request are written within this time after its ID was made. */
 const longestRequestMs = 3_600_000
