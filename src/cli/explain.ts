@@ -5,7 +5,7 @@ import { AppPlatformError } from '../client/app-platform-error.ts'
 import { ConfigError } from '../config.ts'
 import { PlatformError } from '../domain/errors.ts'
 import { MetricsPortUnusable } from '../http/server.ts'
-import { describeCause } from '../runtime/cause.ts'
+import { describeCause, hasCode, isOfCertificate } from '../runtime/cause.ts'
 import { PasswordsUnusable } from '../runtime/passwords.ts'
 import { CommandFailed, printable, UsageError } from './output.ts'
 
@@ -108,7 +108,6 @@ const steps: ReadonlyMap<string, string> = new Map(
     payload_too_large: 'Make it smaller, or list what need not be in it in .appignore.',
     api_version_unsupported: 'Use an app-platform program of the same release as the server.',
     api_version_retired: 'Use a newer app-platform program.',
-    unreachable: 'Check the URL and the network, and run the command again.',
     timed_out: 'Run the command again.',
     unexpected_answer: 'Check the URL: something else answered there.',
     internal_error: 'Run the command again later. If it keeps failing, tell the operator the request ID.',
@@ -116,10 +115,26 @@ const steps: ReadonlyMap<string, string> = new Map(
   }),
 )
 
+/** What to do when the server cannot be reached, by what the system says about it. */
+const stepToReach = (cause: unknown): string => {
+  if (isOfCertificate(cause)) {
+    return `Its certificate is not trusted here (${describeCause(cause).code}): tell the operator, or name the file of its issuer in NODE_EXTRA_CA_CERTS.`
+  }
+  if (hasCode(cause, 'ENOTFOUND')) return 'Its name is unknown: check the URL and the network.'
+  if (hasCode(cause, 'ECONNREFUSED')) return 'Nothing listens there: check the URL and its port, and that it runs.'
+  if (hasCode(cause, 'EPROTO')) return 'It does not speak HTTPS there: check the URL and its port.'
+  return 'Check the URL and the network, and run the command again.'
+}
+
 /** One line: what is wrong, what to do, and the request ID to tell the operator. */
 const remoteSentence = (error: AppPlatformError): string => {
   const { code, message, param, details, requestId, retryAfter } = error
-  const step = code === 'rate_limited' ? `Run the command again in ${retryAfter ?? 60} seconds.` : steps.get(code)
+  const step =
+    code === 'rate_limited'
+      ? `Run the command again in ${retryAfter ?? 60} seconds.`
+      : code === 'unreachable'
+        ? stepToReach(error.cause)
+        : steps.get(code)
   const field = param === null || message.includes(param) ? '' : ` The field is ${param}.`
   const request = requestId === null ? '' : ` Request ID: ${requestId}`
   return printable(`${message}${field}${statusSentence(details)}${step === undefined ? '' : ` ${step}`}${request}`)

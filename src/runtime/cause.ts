@@ -59,3 +59,7 @@ const framesOf = (error: Error): readonly string[] =>
 /** Whether it is an error of the system with one of these codes, such as ENOENT. */
 export const hasCode = (error: unknown, ...codes: readonly unknown[]): boolean =>
   error instanceof Error && 'code' in error && codes.includes(error.code)
+
+/** Whether the certificate of another machine is not trusted: expired, for another name, or of an unknown issuer. */
+export const isOfCertificate = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|CRL/.test(String(error.code))

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import type { IncomingMessage } from 'node:http'
 import { addressFault, type IpNetwork, isWithin, parseIpAddress, parseIpNetwork } from '../domain/ip-address.ts'
 import { type AttemptError, attemptTimeoutMs } from '../domain/webhook-delivery.ts'
+import { isOfCertificate } from './cause.ts'
 
 /** Finds all addresses of a host name; rejects when it has none. */
 export type Resolve = (host: string) => Promise<readonly string[]>
@@ -246,12 +247,10 @@ const textOf = (bytes: Uint8Array): string => {
   return new TextDecoder().decode(Buffer.from(text).subarray(0, keptBytes)).replace(/\ufffd$/, '')
 }
 
-const certificateFault = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|CRL/
-
 /** `isOpen`: whether the connection was made and encrypted, so that the receiver may have read the message. */
 const errorOf = (error: Error, isOpen: boolean): AttemptError => {
   if (isOpen) return 'no_answer'
-  return certificateFault.test(codeOf(error)) ? 'certificate_refused' : 'not_connected'
+  return isOfCertificate(error) ? 'certificate_refused' : 'not_connected'
 }
 
 const isUnreached = (error: Error): boolean => 'syscall' in error && error.syscall === 'connect'

@@ -5,6 +5,9 @@ import { explain } from '../../src/cli/explain.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { ConfigError } from '../../src/config.ts'
 import { refuse } from '../../src/domain/errors.ts'
+import { createPlatformClient } from '../../src/client/index.ts'
+import { makeCertificates } from '../clients/support/certificates.ts'
+import { needs } from '../support/needs.ts'
 import { everyCommand } from './support/commands.ts'
 
 test('wrong calls and wrong settings exit 2, everything else 1', () => {
@@ -63,6 +66,40 @@ test('every command refuses an empty flag by its name, except a text that it may
 test('a refusal names the status that caused it', () => {
   const { sentences } = explain(refuse('version_not_eligible', { details: { status: 'draft' } }))
   expect(sentences).toEqual(['The status of the version does not allow this. Its status is draft.'])
+})
+
+const askedAt = async (url: string) => {
+  const options = { clientId: 'a', clientSecret: 'b', appScope: 'c', retry: { repeats: 0 } }
+  return explain(
+    await createPlatformClient({ url, ...options })
+      .appToken()
+      .catch((error: unknown) => error),
+  )
+}
+
+needs('openssl').test('a server that cannot be reached is explained by what the system says of it', async () => {
+  const { certificate, key } = await makeCertificates()
+  const secure = Bun.serve({
+    port: 0,
+    tls: { cert: Bun.file(certificate), key: Bun.file(key) },
+    fetch: () => new Response(),
+  })
+  const plain = Bun.serve({ port: 0, fetch: () => new Response() })
+  for (const [url, ...words] of [
+    [`https://localhost:${secure.port}`, 'certificate is not trusted here (UNABLE_TO_', 'NODE_EXTRA_CA_CERTS'],
+    [`https://localhost:${plain.port}`, 'does not speak HTTPS there'],
+    [`http://localhost:${secure.port}`, 'Check the URL and the network'],
+    [`https://nothing-here.invalid`, 'Its name is unknown'],
+  ] as const) {
+    const { sentences, code } = await askedAt(url)
+    expect({ url, code }).toEqual({ url, code: 'unreachable' })
+    for (const word of words) expect(sentences.join('\n')).toContain(word)
+  }
+  await plain.stop(true)
+  await secure.stop(true)
+  expect((await askedAt(`http://localhost:${plain.port}`)).sentences).toEqual([
+    'The server cannot be reached. Nothing listens there: check the URL and its port, and that it runs.',
+  ])
 })
 
 test('every sentence is one line', () => {
