@@ -68,7 +68,7 @@ export const parseStrictBytes = (bytes: Uint8Array): unknown => {
 export const parseStrictJson = (text: string): unknown => {
   const members = countMembers(text)
   const value = parse(text)
-  if (countKeys(value, text.includes('\\')) !== members) throw invalid()
+  if (countKeys(value, text.includes('\\')) !== members) throw invalid('an object with the same field twice')
   return value
 }
 
@@ -76,7 +76,7 @@ const parse = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    throw invalid()
+    throw text.startsWith('\ufeff') ? invalid('a byte order mark') : invalid()
   }
 }
 
@@ -115,7 +115,7 @@ const countMembers = (text: string): number => {
       case Ascii.openBrace:
       case Ascii.openBracket:
         depth += 1
-        if (depth > maximumDepth) throw invalid()
+        if (depth > maximumDepth) throw invalid(`more than ${maximumDepth} levels`)
         break
       case Ascii.closeBrace:
       case Ascii.closeBracket:
@@ -143,7 +143,7 @@ const isEscaped = (text: string, at: number): boolean => {
 const countKeys = (value: unknown, escapes: boolean): number => {
   // Without an escape in the text, valid UTF-8 cannot hold a lone surrogate, nor valid JSON a NUL.
   if (typeof value === 'string' && escapes) checkText(value)
-  if (typeof value === 'number' && !Number.isFinite(value)) throw invalid()
+  if (typeof value === 'number' && !Number.isFinite(value)) throw invalid('a number that no double can hold')
   if (typeof value !== 'object' || value === null) return 0
   let count = 0
   if (Array.isArray(value)) {
@@ -151,7 +151,7 @@ const countKeys = (value: unknown, escapes: boolean): number => {
     return count
   }
   for (const [key, inner] of Object.entries(value)) {
-    if (key === '__proto__') throw invalid()
+    if (key === '__proto__') throw invalid('a field __proto__')
     if (escapes) checkText(key)
     count += 1 + countKeys(inner, escapes)
   }
@@ -159,7 +159,7 @@ const countKeys = (value: unknown, escapes: boolean): number => {
 }
 
 const checkText = (text: string): void => {
-  if (!text.isWellFormed() || text.includes('\0')) throw invalid()
+  if (!text.isWellFormed() || text.includes('\0')) throw invalid('a text with a NUL or half of a surrogate pair')
 }
 
 /** For a text that is JSON. A digit or a minus sign outside strings begins a number. */
@@ -183,7 +183,9 @@ const notOfNumber = /[^\d.eE+-]/g
 
 const tooLongInteger = 'An integer in the body is too long to be kept digit for digit: send it as a string.'
 
-const invalid = (): PlatformError => refuse('invalid_json')
+/** JSON that any parser takes is refused with what is wrong with it: whoever sent it has none that says so. */
+const invalid = (excess?: string): PlatformError =>
+  refuse('invalid_json', excess === undefined ? {} : { message: `The JSON has ${excess}, which is not taken here.` })
 
 /** The fields of a form, each with its values in order of appearance. */
 export type FormFields = ReadonlyMap<string, readonly string[]>
@@ -193,7 +195,7 @@ export type FormFields = ReadonlyMap<string, readonly string[]>
  * the standard endpoints read their forms with it.
  * @throws payload_too_large, invalid_request
  */
-export const readForm = async (call: Call): Promise<FormFields> => parseForm(decodeUtf8(await readBytes(call)))
+export const readForm = async (call: Call): Promise<FormFields> => parseForm(decodeFormText(await readBytes(call)))
 
 const parseForm = (text: string): FormFields => {
   const fields = new Map<string, string[]>()

@@ -91,7 +91,7 @@ test('if lines are wrong, all of them are named with the rule, and nothing is st
     'externalId',
     'externalId',
     'email',
-    'This is not a JSON object.',
+    'The JSON has an object with the same field twice, which is not taken here.',
     'pictureUrl',
     'status',
   ])

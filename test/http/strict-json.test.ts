@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { anything, assert, constantFrom, dictionary, json, jsonValue, property, string, tuple } from 'fast-check'
 import { PlatformError } from '../../src/domain/errors.ts'
-import { parseStrictJson, readJson } from '../../src/http/strict-body.ts'
+import { parseStrictJson, readForm, readJson } from '../../src/http/strict-body.ts'
 import { refusalOf } from '../operations/support/owner.ts'
 import { callWith } from './support/door.ts'
 
@@ -160,6 +160,23 @@ describe('JSON is refused', () => {
     expect(refuses('['.repeat(1_000_000))).toBe(true)
     expect(refuses(`"${'['.repeat(100)}"`)).toBe(false)
   })
+})
+
+test.each([
+  ['{"b":{"k":1,"k":1}}', 'an object with the same field twice'],
+  ['{"a":{"__proto__":null}}', 'a field __proto__'],
+  ['["a\\u0000"]', 'a text with a NUL or half of a surrogate pair'],
+  ['{"\\udfff":1}', 'a text with a NUL or half of a surrogate pair'],
+  ['-1e309', 'a number that no double can hold'],
+  [nested(40), 'more than 32 levels'],
+  ['\ufeff{"a":1}', 'a byte order mark'],
+])('JSON that other parsers take, %p, is refused with what is wrong with it', (text, excess) => {
+  expect(() => parseStrictJson(text)).toThrow(`The JSON has ${excess}, which is not taken here.`)
+})
+
+test('a form that is not in UTF-8 is refused as a form', async () => {
+  const reading = readForm(callWith(post(bytes('a=', 0xff))))
+  expect(await refusalOf(reading)).toBe('invalid_request')
 })
 
 describe('JSON is accepted', () => {

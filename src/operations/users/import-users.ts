@@ -87,7 +87,8 @@ const userIn = (text: string, read: ImportOrder['read']): CheckedUser | string =
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error
     const { param } = error.facts
-    if (error.code === 'invalid_json') return 'This is not a JSON object.' // the sentence of the code is about a whole body
+    const isSentenceOfCode = error.message === refuse('invalid_json').message // which is about a whole body
+    if (isSentenceOfCode) return 'This is not a JSON object.'
     return param === undefined ? error.message : `${param}: ${error.message}`
   }
 }
