@@ -42,10 +42,14 @@ export const normalizeEmail = (text: string): string | null => {
 }
 
 /** What is wrong with an address that cannot be normalized, as a sentence. */
-export const emailFault = (text: string): string =>
-  normalizeEmail(text.slice(0, longestAddress).replace(/^[^@]*\P{ASCII}[^@]*/u, 'x')) === null
+export const emailFault = (text: string): string => {
+  if (/[\s\p{C}\p{Default_Ignorable_Code_Point}]/u.test(text)) {
+    return 'The email address has a space or a character that cannot be seen: type it again.'
+  }
+  return normalizeEmail(text.slice(0, longestAddress).replace(/^[^@]*\P{ASCII}[^@]*/u, 'x')) === null
     ? 'The email address is malformed.'
     : 'An email address can have such letters only behind the @.'
+}
 
 /** A host in ASCII; null for one that no name can have. The label behind it keeps a number from being read as an IP address. */
 const asciiHost = (host: string): string | null => {

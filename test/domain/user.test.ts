@@ -98,6 +98,24 @@ test('the fault of an address says where other letters are allowed', () => {
     expect(emailFault(text)).toContain('malformed')
 })
 
+test('the fault of an address names a space and what cannot be seen, which copying adds', () => {
+  for (const text of [
+    'ada@example.com ',
+    '\u00a0ada@example.com',
+    '\u202aada@example.com\u202c',
+    'ada\u200b@example.com',
+    'ada\u00ad@example.com',
+    '\ufeffada@example.com',
+    'a\u3164da@example.com',
+    'ada@example.com\n',
+    'ada @example.com',
+  ]) {
+    expect(normalizeEmail(text)).toBeNull()
+    expect(emailFault(text), text).toContain('a space or a character that cannot be seen')
+  }
+  expect(emailFault('<ada@example.com>')).toBe('The email address is malformed.')
+})
+
 test('letters outside ASCII are refused, even if their lower case is in ASCII', () => {
   expect(normalizeEmail('\u212aate@example.com')).toBeNull()
 })

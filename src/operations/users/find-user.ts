@@ -2,7 +2,7 @@ import type { Counted, Queries, User, UserOrder, UserQuestion } from '../../../d
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { noPassword } from '../../domain/password.ts'
 import { pick } from '../../domain/pick.ts'
-import { normalizeEmail } from '../../domain/user.ts'
+import { emailFault, normalizeEmail } from '../../domain/user.ts'
 import { badInput } from '../decide.ts'
 import { factorsOf } from '../factors/factors.ts'
 import { canBeFound, emptyPage, type ListPage, none, type PageRequest, searchPage, startOf } from '../page.ts'
@@ -16,7 +16,10 @@ export const findUser = async (q: Queries, address: string): Promise<User | null
 
 /** `field` is the input that has the address. */
 export const noUserAt = (address: string, field: 'email' | 'to' = 'email'): PlatformError =>
-  badInput(field, `There is no user with the address ${address.slice(0, 254)}.`)
+  badInput(
+    field,
+    normalizeEmail(address) === null ? emailFault(address) : `There is no user with the address ${address}.`,
+  )
 
 /** The user with an email address, or the refusal that a transaction returns when there is none. */
 export const knownUser = async (q: Queries, address: string): Promise<User | PlatformError> =>

@@ -144,7 +144,7 @@ type NewUserEmail = { readonly email: string; readonly to: string }
  */
 export const setUserEmail: Operation<NewUserEmail, User> = async (platform, trace, actor, input) => {
   const email = normalizeEmail(input.to)
-  if (email === null) throw badInput('to', 'The new email address is malformed.')
+  if (email === null) throw badInput('to', emailFault(input.to))
   return await decide(platform, trace, { actor }, async (change) => {
     const user = await knownUser(change.q, input.email)
     if (user instanceof PlatformError) return user
