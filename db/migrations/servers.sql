@@ -34,7 +34,7 @@ CREATE TABLE timelines (
 );
 INSERT INTO timelines (name, met_at) VALUES (substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), 0);
 
--- Where these tables were made (postgres/origin.ts), and when their move to another database was planned.
+-- Where these tables were made (postgres/recover.ts), and when their move to another database was planned.
 CREATE TABLE origin (
   place text COLLATE "C" PRIMARY KEY NOT NULL,
   planned_at bigint

@@ -2,15 +2,13 @@ import { DatabaseUnusable, type WriteEvent } from '../database.ts'
 import { postgresFaultAt } from '../faults/postgres.ts'
 import type { MoveSource } from '../move.ts'
 import { parseAddress } from './address.ts'
-import { findTableFaults } from './check.ts'
+import { assertServer, findTableFaults } from './check.ts'
 import { importInto, type MoveProgress } from './import.ts'
 import { databaseNow } from './dialect.ts'
 import type { Link } from './link.ts'
-import { assertOrigin } from './origin.ts'
+import { assertOrigin, planMove, recoverTables, resetTables } from './recover.ts'
 import { Primary } from './primary.ts'
-import { planMove, recoverTables, resetTables } from './recover.ts'
 import { assertCurrent, assertLockable, assertNothingMissing, migrateSchema, type PostgresMigration } from './schema.ts'
-import { assertServer } from './server-check.ts'
 
 type Migrations = readonly PostgresMigration[]
 type Moment = { readonly now: number; readonly event: WriteEvent }

@@ -9,7 +9,7 @@ import { DatabaseUnusable } from '../database.ts'
 import { type Address, parseAddress } from './address.ts'
 import { inSentences } from './commands.ts'
 import { Primary } from './primary.ts'
-import { assertServer } from './server-check.ts'
+import { assertServer } from './check.ts'
 
 type DumpOptions = { readonly url: string; readonly to: string; readonly replace: boolean }
 

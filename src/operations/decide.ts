@@ -6,15 +6,16 @@ import { eventTold, type News } from '../domain/webhook-event.ts'
 import { KeyTaken } from '../domain/time-key.ts'
 import {
   type Actor,
-  type AuditFacts,
+  type AskedMail,
   auditEvent,
+  type AuditFacts,
   auditStamp,
   followingStamp,
   lazyAuditStamp,
   putEvents,
   recordEvent,
+  tellByMail,
 } from './audit/event.ts'
-import { type AskedMail, tellByMail } from './mails/outbox.ts'
 import type { TokenKind } from '../runtime/metrics.ts'
 import type { Platform, Trace } from './platform.ts'
 

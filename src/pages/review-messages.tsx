@@ -1,6 +1,6 @@
 import { visibleText } from '../domain/text.ts'
 import { mayWriteAbout, reviewMessageLimits, type ReviewSide, type VersionStatus } from '../domain/version.ts'
-import type { ReviewMessage } from '../operations/versions/review-messages.ts'
+import type { ReviewMessage } from '../operations/versions/review.ts'
 import { Fields, line } from './design/field.tsx'
 import { Form } from './design/form.tsx'
 import { Time } from './design/values.tsx'

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommandFailed } from '../../src/cli/output.ts'
-import { readManifest } from '../../src/cli/developer/read-manifest.ts'
+import { readManifest } from '../../src/cli/developer/create-version.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const written = (text: string | Uint8Array): string => {

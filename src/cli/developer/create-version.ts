@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   AppPlatformError,
@@ -7,14 +7,15 @@ import {
   type Version,
   type VersionUpload,
 } from '../../client/index.ts'
-import { bytesInWords } from '../../domain/text.ts'
-import { isSemanticVersion } from '../../domain/version.ts'
+import { bytesInWords, textOfFile } from '../../domain/text.ts'
+import { isSemanticVersion, manifestLimitBytes } from '../../domain/version.ts'
 import { type Answer, answer, CommandFailed, printable, tableText, UsageError } from '../output.ts'
 import { startProgressBar } from '../progress-bar.ts'
 import { findRemote, openRemote } from '../remote.ts'
 import { type DeveloperFlags, readStanding, standingText, tellOfWaiting } from './developer-command.ts'
-import { type PreparedArtifact, prepareArtifact } from './package/prepare-artifact.ts'
-import { type Manifest, packagedManifest, readManifest } from './read-manifest.ts'
+import { prepareArtifact, type PreparedArtifact } from './package/prepare-artifact.ts'
+import { type ParsedManifest, parseManifest, placedInAppJson, type PlacedSentence } from '../../domain/app-json.ts'
+import type { ManifestContent } from '../../domain/manifest.ts'
 
 type CreateFlags = DeveloperFlags & {
   readonly version: string
@@ -38,7 +39,7 @@ export const uploadDraft = async (signal: AbortSignal, source: string, flags: Cr
   const { client } = await openRemote(flags, { signal, onRepeat: tellOfWaiting })
   const draft = { version, manifest: manifest.content, scopes: [...manifest.scopes], artifact }
   const created = await upload(client, notes === undefined ? draft : { ...draft, notes }, signal)
-  const text = flags.json === true ? '' : await textOf(client, created, prepared, signal)
+  const text = flags.json === true ? '' : await draftText(client, created, prepared, signal)
   answer(flags, { value: created, text })
 }
 
@@ -72,7 +73,7 @@ const upload = async (client: PlatformClient, draft: VersionUpload, signal: Abor
   }
 }
 
-const textOf = async (client: PlatformClient, created: Version, prepared: PreparedArtifact, signal: AbortSignal) => {
+const draftText = async (client: PlatformClient, created: Version, prepared: PreparedArtifact, signal: AbortSignal) => {
   const { artifact, version, revision, number } = created
   if (artifact === null) throw new CommandFailed([`${version} was created without its artifact. Tell the operator.`])
   const done =
@@ -113,4 +114,58 @@ const preview = (
     'Nothing was sent.',
   ].join('\n')
   return { value: { dryRun: true, version, manifest: content, scopes, artifact, files: packed }, text }
+}
+
+export type Manifest = {
+  readonly content: ManifestContent
+  readonly scopes: readonly string[]
+  /** Warnings: what is allowed but probably a mistake. */
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Reads and checks `app.json`.
+ * @throws CommandFailed with all faults, each with file, line and column
+ */
+export const readManifest = (file: string): Manifest =>
+  checked(parseManifest(textOf(file)), ({ line, column, sentence }) => `${file}:${line}:${column}: ${sentence}`)
+
+/**
+ * The `app.json` in an archive.
+ * @throws CommandFailed with all faults, or if there is none
+ */
+const packagedManifest = (file: string, prepared: PreparedArtifact): Manifest => {
+  const read = prepared.kind === 'archive' ? prepared.read : null
+  if (read?.kind === 'manifest' || read?.kind === 'faulty') {
+    return checked(read, (placed) => `${file}: ${placedInAppJson(placed)}`)
+  }
+  throw new CommandFailed([`${file} has no app.json. Add it, or name the manifest with --manifest.`])
+}
+
+const checked = (parsed: ParsedManifest, at: (placed: PlacedSentence) => string): Manifest => {
+  if (parsed.kind === 'faulty') throw new CommandFailed(parsed.faults.map(at))
+  const { content, scopes, warnings } = parsed
+  return { content, scopes, warnings: warnings.map(at) }
+}
+
+const textOf = (file: string): string => {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found === undefined) {
+    throw new CommandFailed([
+      `There is no manifest ${file}. Write one, such as {"name":"My app","scopes":["site:read"]}, or name another file with --manifest.`,
+    ])
+  }
+  if (!found.isFile()) throw new CommandFailed([`The manifest ${file} is not a file.`])
+  if (found.size > manifestLimitBytes) throw new CommandFailed([`The manifest ${file} is larger than 256 KiB.`])
+  const text = textOfFile(bytesOf(file))
+  if (text === null) throw new CommandFailed([`The manifest ${file} is not UTF-8.`])
+  return text
+}
+
+const bytesOf = (file: string): Uint8Array => {
+  try {
+    return readFileSync(file)
+  } catch {
+    throw new CommandFailed([`The manifest ${file} cannot be read. Check its permissions.`])
+  }
 }

@@ -5,7 +5,7 @@ import { recordIdOfTime } from '../../domain/identifier.ts'
 import { type Letter, type MailTopic, mailTopics, type NewsKind, waitingToldMs } from '../../domain/mail.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { decide } from '../decide.ts'
-import { unsentMail } from './outbox.ts'
+import { unsentMail } from '../audit/event.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { countWaiting } from '../counts/counts.ts'
 

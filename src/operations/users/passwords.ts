@@ -23,7 +23,7 @@ import {
   settle,
 } from '../decide.ts'
 import { endSignIns } from '../end-access.ts'
-import { unsentMail } from '../mails/outbox.ts'
+import { anonymous, unsentMail } from '../audit/event.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type MintedSession, mintSession } from '../sessions/sign-in.ts'
 import { knownUser } from './find-user.ts'
@@ -34,7 +34,6 @@ import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import { emailFault, normalizeEmail } from '../../domain/user.ts'
 import { findPasswordLink } from '../find-token.ts'
 import { newUser, changeUser } from './users.ts'
-import { anonymous } from '../audit/event.ts'
 
 type PasswordChange = {
   readonly current: string

@@ -1,12 +1,17 @@
 import { soughtPart } from '../../domain/entered-name.ts'
 import type { ScopeCatalogue } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
-import { type ConnectedApp, listConnectedApps } from '../../operations/connected-apps.ts'
+import {
+  type ConnectedApp,
+  type ConnectedGrant,
+  listAuthorizations,
+  listConnectedApps,
+} from '../../operations/connected-apps.ts'
 import { listOpenInstalls } from '../../operations/installs/lists.ts'
 import { readCatalogue } from '../../operations/scopes/scopes.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge } from '../design/badge.tsx'
-import { EmptyState, FilterBar, isLong, noMatch } from '../design/list-tools.tsx'
+import { EmptyState, FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Facts, LastUsed, Time } from '../design/values.tsx'
@@ -14,8 +19,10 @@ import { list, listRoutes, order, search, timeOrders } from '../list.ts'
 import { page } from '../page.ts'
 import { noticesOf, StepButton } from '../step.tsx'
 import type { Visit } from '../visit.ts'
-import { AppsPage, accountPaths, connectedAppPath } from './account-page.tsx'
-import { isOf, revocation, revocationOfAll } from './steps.tsx'
+import { accountPaths, AppsPage, connectedAppPath } from './account-page.tsx'
+import { authorizationEnd, findConnectedApp, isOf, revocation, revocationOfAll } from './steps.tsx'
+import { refuse } from '../../domain/errors.ts'
+import type { ParamsOf } from '../change.tsx'
 
 /** The apps that can act for this person, and the end of their access. */
 export const connectedAppsRoutes = (door: Door) => listRoutes(door, connectedApps, { by: 'user', show })
@@ -112,14 +119,14 @@ const devicesInWords = ({ authorizations }: ConnectedApp): string =>
   authorizations === 1 ? 'One device or browser' : `${authorizations} devices or browsers`
 
 /** Marks an app that is still in development, or suspended. */
-export const ConnectedAppBadges = ({ app }: { readonly app: ConnectedApp }) => (
+const ConnectedAppBadges = ({ app }: { readonly app: ConnectedApp }) => (
   <>
     {app.environment === 'development' ? <Badge tone="waiting">Development</Badge> : null}{' '}
     {app.status === 'suspended' ? <Badge tone="bad">Suspended</Badge> : null}
   </>
 )
 
-export const ConnectedAppFacts = ({ app }: { readonly app: ConnectedApp }) => (
+const ConnectedAppFacts = ({ app }: { readonly app: ConnectedApp }) => (
   <Facts
     of={{
       Publisher: <bdi>{app.publisher}</bdi>,
@@ -128,4 +135,83 @@ export const ConnectedAppFacts = ({ app }: { readonly app: ConnectedApp }) => (
       'Allowed on': devicesInWords(app),
     }}
   />
+)
+
+/** One connected app, and each authorization of it. */
+export const connectedAppRoutes = (door: Door) => listRoutes(door, authorizationList, { by: 'user', show: showApp })
+
+const authorizationList = list('authorizations', connectedAppPath(':clientId'), {})
+
+const showApp = async (visit: Visit, { clientId }: ParamsOf<typeof authorizationList.path>): Promise<Response> => {
+  const app = await findConnectedApp(visit, clientId)
+  if (app === null) throw refuse('route_not_found')
+  const catalogue = await readCatalogue(visit.door.platform)
+  const authorizations = await authorizationList
+    .read(visit, { clientId })
+    .rows((part) => listAuthorizations(visit.door.platform, visit.session, clientId, part))
+  return page(
+    <AppsPage
+      title={app.name}
+      avatarId={app.appId}
+      icon={app.icon}
+      about={
+        app.status === 'suspended'
+          ? 'This app can do nothing until an operator activates it again.'
+          : 'This app can act for you until you revoke its access.'
+      }
+      badges={<ConnectedAppBadges app={app} />}
+      actions={<StepButton visit={visit} step={revocation} of={app} params={{ clientId }} />}
+      visit={visit}
+      tab={accountPaths.apps}
+      notices={authorizationEnd.done}
+    >
+      <ConnectedAppFacts app={app} />
+      <h2>Permissions</h2>
+      <ScopeList catalogue={catalogue} scopes={app.scopes} />
+      <h2>Authorizations</h2>
+      <p class="muted">Each time that you allow the app adds one, usually for another device or browser.</p>
+      <RowList
+        rows={authorizations.rows}
+        row={(one) => <AuthorizationRow visit={visit} catalogue={catalogue} app={app} authorization={one} />}
+      />
+      <Pager of={authorizations} />
+      <p class="muted">A token lets an app act for you for up to an hour. Then the app has to fetch a new one.</p>
+    </AppsPage>,
+  )
+}
+
+type AuthorizationRowProps = {
+  readonly visit: Visit
+  readonly catalogue: ScopeCatalogue
+  readonly app: ConnectedApp
+  readonly authorization: ConnectedGrant
+}
+
+const AuthorizationRow = ({ visit, catalogue, app, authorization }: AuthorizationRowProps) => (
+  <Row
+    title={
+      <>
+        Allowed <Time at={authorization.since} />
+      </>
+    }
+    facts={[
+      <LastUsed at={authorization.lastFetchedAt} />,
+      <>
+        Ends <Time at={authorization.expiresAt} /> if unused
+      </>,
+    ]}
+    actions={
+      <StepButton
+        visit={visit}
+        step={authorizationEnd}
+        of={app}
+        params={{ clientId: app.clientId, grantId: authorization.grantId }}
+        look="small"
+      >
+        , allowed <Time at={authorization.since} />
+      </StepButton>
+    }
+  >
+    <ScopeList catalogue={catalogue} class="inline" scopes={authorization.scopes} />
+  </Row>
 )

@@ -1,13 +1,17 @@
-import type { Environment } from '../../domain/app.ts'
+import { type Environment, environments } from '../../domain/app.ts'
 import { maximumLiveSecrets } from '../../domain/credential.ts'
 import { rightOverSecrets } from '../../domain/member.ts'
 import type { Door } from '../../http/door.ts'
 import { mayInActiveApp } from '../../operations/acting-as.ts'
 import {
+  confirmCredential,
   createCredential,
-  listEndedCredentials,
   type ListedSecret,
+  listEndedCredentials,
   listLiveCredentials,
+  ownsCredential,
+  revokeCredential,
+  rotateCredential,
 } from '../../operations/credentials/credentials.ts'
 import { formPage, secretShownBefore } from '../change.tsx'
 import { Badge, EnvironmentBadge } from '../design/badge.tsx'
@@ -16,12 +20,12 @@ import { Form, SendOrCancel } from '../design/form.tsx'
 import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { Table } from '../design/table.tsx'
-import { Copyable, LastUsed, Lines, ShownOnce, Time } from '../design/values.tsx'
+import { ChosenName, Copyable, LastUsed, Lines, ShownOnce, Time } from '../design/values.tsx'
 import { userPath } from '../desk/desk-page.tsx'
-import { formOf, text } from '../form.ts'
+import { emptyForm, formOf, numberIn, text } from '../form.ts'
 import { list, listRoutes, search } from '../list.ts'
 import { page } from '../page.ts'
-import { secretPage } from '../secret-page.tsx'
+import { GraceField, secretPage, showOnce } from '../secret-page.tsx'
 import { noticesOf, StepButton } from '../step.tsx'
 import type { Visit } from '../visit.ts'
 import {
@@ -30,23 +34,19 @@ import {
   Allowed,
   appFor,
   AppPage,
+  type AppPlace,
   type AppVisit,
   type AtApp,
   ClientId,
   environmentField,
   inBoth,
+  inEnvironment,
   pageOfApp,
-  type AppPlace,
   requireApp,
+  stepsBelow,
 } from './app-area.tsx'
-import {
-  liveSecretOf,
-  secretConfirmation,
-  secretName,
-  secretRevocation,
-  secretRotation,
-  showSecret,
-} from './secret-steps.tsx'
+import { refuse } from '../../domain/errors.ts'
+import { appTokensOf } from '../../operations/reach.ts'
 
 const createForm = formOf({ environment: environmentField, label: text })
 
@@ -160,10 +160,10 @@ const showForm = async (visit: Visit, { slug }: Slug): Promise<Response> => {
   )
 }
 
-type OfSecret = { readonly secret: ListedSecret }
+type OfSecret = AtApp & { readonly secret: ListedSecret }
 
 /** A secret that has not ended. Everything is shown except the secret itself. */
-const LiveSecret = ({ at, secret }: AtApp & OfSecret) => {
+const LiveSecret = ({ at, secret }: OfSecret) => {
   const link = {
     visit: at.visit,
     of: { at, secret },
@@ -215,10 +215,10 @@ const LiveSecret = ({ at, secret }: AtApp & OfSecret) => {
 }
 
 /** The end of a secret, to compare with a copy of it. */
-const SecretHint = ({ secret: { hint } }: OfSecret) =>
+const SecretHint = ({ secret: { hint } }: Pick<OfSecret, 'secret'>) =>
   hint === null ? <span class="muted">Not recorded</span> : <code>…{hint}</code>
 
-const SecretStatus = ({ secret: { status, expiresAt } }: OfSecret) => {
+const SecretStatus = ({ secret: { status, expiresAt } }: Pick<OfSecret, 'secret'>) => {
   if (status !== 'live') return <Badge tone="bad">{status === 'suspended' ? 'Suspended' : 'Ended'}</Badge>
   if (expiresAt === null) return <Badge tone="good">Active</Badge>
   return (
@@ -232,7 +232,7 @@ const SecretStatus = ({ secret: { status, expiresAt } }: OfSecret) => {
  * Who made a secret, in the middle of a sentence. Members learn no name. An operator at the command line has the name of their
  * account on the machine.
  */
-const Maker = ({ at: { visit, as, app }, secret: { createdBy } }: AtApp & OfSecret) => {
+const Maker = ({ at: { visit, as, app }, secret: { createdBy } }: OfSecret) => {
   if (createdBy === null) return <>an unknown person</>
   const { kind, id } = createdBy
   if (id === visit.userId) return <>you</>
@@ -325,3 +325,131 @@ const showEnded = async (visit: Visit, { slug }: Slug): Promise<Response> => {
     </AppPage>,
   )
 }
+
+// What ends the client secrets of an app. In a suspended app members can revoke secrets, but make none.
+
+const ofSecrets = stepsBelow('credentials', 'Credentials')
+
+/** A secret of this app that has not ended, in its environment and with the others of it. @throws route_not_found for any other */
+const liveSecretOf = async ({ platform }: Door, found: AppVisit, id: string) => {
+  const live = await listLiveCredentials(platform, found.app.clientIds)
+  const secret = environments.flatMap((environment) => live[environment]).find((one) => one.id === id)
+  if (secret === undefined) throw refuse('route_not_found')
+  const at = inEnvironment(found, secret.environment)
+  return { at, secret, others: live[secret.environment].filter((one) => one.id !== id) }
+}
+
+export const secretName = ({ label }: Pick<ListedSecret, 'label'>): string => label ?? 'Secret without a label'
+
+/** Redirects to the page that shows a new secret once. */
+export const showSecret = (
+  visit: Visit,
+  slug: string,
+  { id, clientSecret }: { readonly id: string; readonly clientSecret: string },
+): Response => showOnce(visit, addressIn(visit, slug, 'credentials', id, 'secret'), clientSecret)
+
+const secretRevocation = ofSecrets(':id/revoke', {
+  link: ['Revoke'],
+  when: ({ at, secret }: OfSecret) => at.may(rightOverSecrets(secret.environment)),
+  effect: 'takes away',
+  form: emptyForm,
+  ask: async ({ door }, at, { id }) => {
+    const { secret, others } = await liveSecretOf(door, at, id)
+    const { environment, hint } = secret
+    return {
+      title: 'Revoke this secret?',
+      says: (
+        <p>
+          The {environment} secret <ChosenName name={secretName(secret)} />{' '}
+          {hint === null ? null : (
+            <>
+              (ends with <code>{hint}</code>){' '}
+            </>
+          )}
+          of <bdi>{at.app.name}</bdi> and its app tokens stop working at once. Access that users have granted continues.
+          This cannot be undone.
+        </p>
+      ),
+      counts: [
+        [await appTokensOf(door.platform, { secret: id }), 'app token stops working', 'app tokens stop working'],
+        [others.length, `other ${environment} secret stays`, `other ${environment} secrets stay`],
+      ],
+      button: 'Revoke this secret',
+    }
+  },
+  act: async ({ visit }, { slug, id }, find) => {
+    await liveSecretOf(visit.door, await find(), id)
+    await acting(visit, ownsCredential(slug, id)).do(revokeCredential, id)
+    return 'revoked'
+  },
+  done: { revoked: 'The secret is revoked. It has stopped working, and so have its app tokens.' },
+})
+
+export const secretRotation = ofSecrets('rotate', {
+  link: ['Rotate the secret'],
+  effect: 'gives a secret',
+  form: formOf({ environment: environmentField, graceHours: text }),
+  ask: async ({ door }, { app }, _, given) => {
+    const environment = environments.find((one) => one === given('environment')) ?? 'development'
+    const secrets = (await listLiveCredentials(door.platform, app.clientIds))[environment]
+    return {
+      title: `Rotate the ${environment} secret?`,
+      says: (
+        <p>
+          <bdi>{app.name}</bdi> gets a new {environment} secret. The older ones stop working after the hours below, and
+          so do their app tokens.
+        </p>
+      ),
+      counts: [[secrets.length, 'older secret expires', 'older secrets expire']],
+      button: 'Rotate the secret',
+      fields: (
+        <>
+          <input type="hidden" name="environment" value={environment} />
+          <GraceField
+            label="Hours until the older secrets expire"
+            hint="Until then they work beside the new one. With 0 they stop working at once."
+          />
+        </>
+      ),
+    }
+  },
+  act: async ({ visit, fields: { environment, graceHours }, ticket }, { slug }) => {
+    const { app } = await appFor(visit, slug)
+    const input = { clientId: app.clientIds[environment], graceHours: numberIn(graceHours) }
+    const may = mayInActiveApp(slug, rightOverSecrets(environment))
+    return showSecret(visit, slug, await acting(visit, may, ticket).do(rotateCredential, input))
+  },
+  done: {},
+  again: secretShownBefore('revoke it and create another'),
+})
+
+/** Only operators can know what became of a secret while data was lost. */
+const secretConfirmation = stepsBelow('credentials', 'Credentials', { where: ['desk'] })(':id/confirm', {
+  link: ['Reactivate'],
+  when: ({ at, secret }: OfSecret) => at.as === 'operator' && secret.status === 'suspended',
+  effect: 'gives a right',
+  form: emptyForm,
+  ask: async ({ door }, at, { id }) => {
+    const { secret } = await liveSecretOf(door, at, id)
+    return {
+      title: 'Reactivate this secret?',
+      says: (
+        <p>
+          The {secret.environment} secret <bdi>{secret.label ?? id}</bdi> of <ChosenName name={at.app.name} /> (
+          <code>{at.app.slug}</code>) is suspended because data was lost, and it may have been revoked in the lost time.
+          Reactivate it only if the app still uses it and nobody else has it. Otherwise rotate it.
+        </p>
+      ),
+      button: 'Reactivate this secret',
+      tone: 'harmless',
+    }
+  },
+  act: async ({ visit }, { slug, id }, find) => {
+    await liveSecretOf(visit.door, await find(), id)
+    await acting(visit, ownsCredential(slug, id)).do(confirmCredential, id)
+    return 'confirmed'
+  },
+  done: { confirmed: 'The secret works again.' },
+})
+
+export const secretSteps = [secretConfirmation, secretRevocation, secretRotation]

@@ -20,7 +20,7 @@ import { showOnce } from '../secret-page.tsx'
 import type { Visit } from '../visit.ts'
 import { offerWords, roleWords } from '../words.ts'
 import { acting, addressIn, type AppVisit, type AtApp, stepsBelow } from './app-area.tsx'
-import { secretRotation } from './secret-steps.tsx'
+import { secretRotation } from './credentials.tsx'
 
 const ofMembers = stepsBelow('members', 'Members')
 

@@ -10,7 +10,7 @@ import { moveVersion, removeDraft } from '../../operations/versions/move-version
 import { type AppEvent, findCreation } from '../../operations/audit/read-audit.ts'
 import { namesOf, type Names } from '../../operations/audit/names.ts'
 import { findVersion, type VersionRecord } from '../../operations/versions/version-record.ts'
-import { listReviewMessages, writeReviewMessage } from '../../operations/versions/review-messages.ts'
+import { listReviewMessages, writeReviewMessage } from '../../operations/versions/review.ts'
 import { changed } from '../change.tsx'
 import { Badge, VersionStatusBadge } from '../design/badge.tsx'
 import { Form } from '../design/form.tsx'

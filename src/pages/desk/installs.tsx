@@ -7,6 +7,7 @@ import { exportInstalls } from '../../operations/exports.ts'
 import {
   countInstalls,
   type DescribedInstall,
+  describeInstall,
   findInstall,
   type InstallSearch,
   searchInstalls,
@@ -18,7 +19,7 @@ import { email, line, Problem, SelectField } from '../design/field.tsx'
 import { ButtonForm, Form } from '../design/form.tsx'
 import { ExportForm, FilterBar, noMatch, Pager, Segments } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
-import { formOf, optionalText, outcomeOf, sentTo, texts, valuesIn } from '../form.ts'
+import { emptyForm, formOf, optionalText, outcomeOf, sentTo, texts, valuesIn } from '../form.ts'
 import {
   countOfSegment,
   type InstallSegment,
@@ -32,14 +33,91 @@ import { choice, entry, list, listRoutes, type ListValues, order, search, tabs, 
 import { page, seeOther } from '../page.ts'
 import { addressOf, backTo, parameterOf } from '../query.ts'
 import { proveFirst } from '../proof.ts'
-import { noticesOf, StepButton, stepRoutes } from '../step.tsx'
+import { noticesOf, StepButton, stepRoutes, stepsOf } from '../step.tsx'
 import { requireOperator, type Visit } from '../visit.ts'
-import { resourceKindWords } from '../words.ts'
-import { deskAppPath, deskForm, DeskPage, deskPaths, userPath } from './desk-page.tsx'
-import { decideInstall, deskInstallSteps, tooLate } from './install-steps.tsx'
+import { resourceKindInSentence, resourceKindWords } from '../words.ts'
+import { deskAppPath, deskArea, deskForm, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 import { Type } from '@sinclair/typebox'
 import { resourceKinds } from '../../domain/resource.ts'
-import { createInstall } from '../../operations/installs/installs.ts'
+import { createInstall, moveInstall } from '../../operations/installs/installs.ts'
+import { refuse } from '../../domain/errors.ts'
+import { ChosenName } from '../design/values.tsx'
+
+// What ends an install.
+
+const ofInstall = stepsOf({
+  area: deskArea,
+  root: '/desk/installs/:id',
+  find: async ({ door }, { id }) => await describeInstall(door.platform, id),
+  belongsTo: ({ appName }) => appName,
+  back: () => ({ href: deskPaths.installs, name: 'Installs' }),
+})
+
+/** Decides about an install. @throws version_not_eligible if it is decided already */
+const decideInstall = async (visit: Visit, id: string, step: 'approve' | 'reject' | 'deactivate') => {
+  const moved = await outcomeOf(visit.asOperator().do(moveInstall, { id, step }))
+  if (moved.kind === 'refused') throw refuse('version_not_eligible', { message: tooLate })
+}
+
+const tooLate = 'This install has already been decided, or no longer exists. Nothing has changed.'
+
+const Where = ({ install }: { readonly install: DescribedInstall }) => (
+  <p>
+    <ChosenName name={install.appName} /> on the {resourceKindInSentence(install.kind)} <code>{install.resource}</code>{' '}
+    of {install.user}.
+  </p>
+)
+
+const rejection = ofInstall('reject', {
+  link: ['Reject'],
+  when: ({ approval }) => approval === 'pending',
+  effect: 'takes away',
+  form: emptyForm,
+  ask: (_, install) => ({
+    title: 'Reject this install?',
+    says: (
+      <>
+        <Where install={install} />
+        <p>Rejecting is final for this install. The user can install the app again.</p>
+      </>
+    ),
+    button: 'Reject',
+  }),
+  act: async ({ visit }, { id }) => {
+    await decideInstall(visit, id, 'reject')
+    return 'reject'
+  },
+  done: { reject: 'The install is rejected.' },
+})
+
+const deactivation = ofInstall('deactivate', {
+  link: ['Deactivate'],
+  when: ({ approval, state }) => approval !== 'pending' && state === 'active',
+  effect: 'takes away',
+  form: emptyForm,
+  ask: (_, install) => ({
+    title: 'Deactivate this install?',
+    says: (
+      <>
+        <Where install={install} />
+        <p>
+          The app loses access to this user’s data at once. The install cannot be reactivated, but the user can install
+          the app again.
+        </p>
+      </>
+    ),
+    button: 'Deactivate',
+  }),
+  act: async ({ visit }, { id }) => {
+    await decideInstall(visit, id, 'deactivate')
+    return 'deactivate'
+  },
+  done: {
+    deactivate: 'The install is deactivated. The app can no longer access this user’s data through it.',
+  },
+})
+
+const deskInstallSteps = [rejection, deactivation]
 
 const notices = {
   approve: 'The install is approved. The app can now work for this user.',

@@ -12,7 +12,7 @@ import {
   type ReviewFiles,
   shownBytes,
   type ShownFile,
-} from '../../operations/versions/review-files.ts'
+} from '../../operations/versions/review.ts'
 import type { ParamsOf } from '../change.tsx'
 import { type BadgeWords, StateBadge } from '../design/badge.tsx'
 import { FilterBar, noMatch, Pager, Segments } from '../design/list-tools.tsx'

@@ -20,7 +20,7 @@ import { type AppCaller, authenticateAppToken } from '../../../src/operations/au
 import { createUser } from '../../../src/operations/users/users.ts'
 import { setUserStatus } from '../../../src/operations/users/set-user-status.ts'
 import { createVersion } from '../../../src/operations/versions/create-version.ts'
-import { writeReviewMessage } from '../../../src/operations/versions/review-messages.ts'
+import { writeReviewMessage } from '../../../src/operations/versions/review.ts'
 import { moveVersion, rollBackVersion } from '../../../src/operations/versions/move-version.ts'
 import { attemptPathsOf, stockWebhooks } from './stock-webhooks.ts'
 import { addEmbeddedVersion } from '../../support/embedding.ts'
