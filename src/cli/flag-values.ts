@@ -65,3 +65,6 @@ const readSince = (text: string): Since => {
   if (epochMs !== null) return () => epochMs
   throw new InvalidArgumentError('It must be a time such as 2026-08-01T12:00:00Z, or 30m, 24h or 7d.')
 }
+
+/** A list in one flag, with commas or spaces between its words. */
+export const listedWords = (text: string): readonly string[] => text.split(/[\s,]+/).filter((word) => word !== '')

@@ -25,9 +25,17 @@ export type ServiceRight = (typeof keyRights)[number]
 
 const isKeyRight = (name: string): name is ServiceRight => keyRights.some((right) => right === name)
 
-/** The named rights in their fixed order, without repeats; null if one does not exist or none is named. */
-export const readRights = (names: readonly string[]): readonly ServiceRight[] | null =>
-  names.length > 0 && names.every(isKeyRight) ? keyRights.filter((right) => names.includes(right)) : null
+/** The named rights in their fixed order, without repeats; or what is wrong with them. */
+export const readRights = (names: readonly string[]) => {
+  const unknown = names.findIndex((name) => !isKeyRight(name))
+  const fault =
+    unknown !== -1
+      ? `Right ${unknown + 1} in the list does not exist. There are: ${keyRights.join(', ')}.`
+      : names.length === 0
+        ? 'Choose at least one right.'
+        : null
+  return { rights: keyRights.filter((right) => names.includes(right)), fault }
+}
 
 /** Rights from the store, which only gets those that exist. */
 export const parseStoredRights = (text: string): readonly ServiceRight[] => text.split(' ').filter(isKeyRight)

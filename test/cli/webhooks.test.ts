@@ -58,9 +58,14 @@ describe('endpoint', () => {
     const { exitCode, stdout, stderr } = await desk.run(add(receiver.url, 'ping'))
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
     expect(stderr).toContain('an address that webhooks do not call')
-    const unknown = await desk.run(add(receiver.url, 'ping,nothing'), { env })
-    expect(unknown.exitCode).toBe(1)
-    expect(unknown.stderr).toContain('There is no such kind of event.')
+    for (const [kinds, place] of [
+      ['ping,nothing', 2],
+      ['grant.revokd grant.revoked', 1],
+    ] as const) {
+      const unknown = await desk.run(add(receiver.url, kinds), { env })
+      expect(unknown.exitCode).toBe(1)
+      expect(unknown.stderr).toContain(`Kind ${place} in the list does not exist. There are: `)
+    }
     const wrong = await desk.run(['endpoint', 'list', 'newsletter'], {
       env: { WEBHOOK_ALLOWED_NETWORKS: 'everything' },
     })

@@ -57,6 +57,14 @@ await platform.database.transaction(async (q) => {
 })
 const { secret, id: keyId } = await newKey()
 
+test('a key is not made with no right, or with one that does not exist, which is named by its place', async () => {
+  await expect(newKey([])).rejects.toThrow('Choose at least one right.')
+  await expect(newKey(['users:read', 'users:delete'])).rejects.toThrow(
+    'Right 2 in the list does not exist. There are: ',
+  )
+  expect((await newKey(['users:write', 'users:read', 'users:write'])).rights).toEqual(['users:read', 'users:write'])
+})
+
 describe('introspection with a service key', () => {
   test('describes the live tokens of every app, with the ID of the user at the builder and where the app is installed', async () => {
     const { accessToken } = await grantTokens(world)

@@ -102,7 +102,7 @@ describe('an endpoint', () => {
       [{ url: 'http://app.example/' }, 'A webhook URL starts with https://.'],
       [{ url: 'https://10.0.0.1/' }, 'an address that webhooks do not call'],
       [{ kinds: [] }, 'Choose at least one kind of event.'],
-      [{ kinds: ['<script>'] }, 'There is no such kind of event.'],
+      [{ kinds: ['<script>'] }, 'Kind 1 in the list does not exist.'],
     ]
     for (const [fields, reason] of wrong) {
       const { status, text } = await add(app, fields)

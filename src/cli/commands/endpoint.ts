@@ -20,6 +20,7 @@ import {
   requiredApp,
   type Since,
   sinceOption,
+  listedWords,
 } from '../flag-values.ts'
 import { operatorCommands } from '../operator-command.ts'
 import type { OperatorSession } from '../operator-session.ts'
@@ -96,7 +97,7 @@ const add = async (session: OperatorSession, app: string | undefined, flags: Add
     slug: app ?? null,
     environment: environment ?? 'production',
     url,
-    kinds: kinds.split(',').map((kind) => kind.trim()),
+    kinds: listedWords(kinds),
   }
   return recordAnswer(await addEndpoint(...session, input))
 }

@@ -7,13 +7,11 @@ import {
   revokeServiceKey,
   rotateServiceKey,
 } from '../../operations/service-keys/change-service-keys.ts'
-import { graceHoursOption, limitOption, wholeNumberFlag } from '../flag-values.ts'
+import { graceHoursOption, limitOption, wholeNumberFlag, listedWords } from '../flag-values.ts'
 import { operatorCommands } from '../operator-command.ts'
 import { listAnswer, recordAnswer } from '../output.ts'
 
 type CreateFlags = { readonly rights: string; readonly networks?: string; readonly expiresDays?: number }
-
-const wordsOf = (text: string): readonly string[] => text.split(/[\s,]+/).filter((word) => word !== '')
 
 export const addServiceKeyCommands = (program: Command): void => {
   const operator = operatorCommands(
@@ -28,8 +26,8 @@ export const addServiceKeyCommands = (program: Command): void => {
       recordAnswer(
         await createServiceKey(...session, {
           name,
-          rights: wordsOf(rights),
-          networks: wordsOf(networks),
+          rights: listedWords(rights),
+          networks: listedWords(networks),
           expiresInDays: expiresDays ?? null,
         }),
       ),

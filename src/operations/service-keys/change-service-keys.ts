@@ -5,7 +5,6 @@ import { typedName } from '../../domain/entered-name.ts'
 import { pick } from '../../domain/pick.ts'
 import {
   areNarrow,
-  keyRights,
   maximumKeyDays,
   maximumNetworks,
   parseStoredRights,
@@ -49,16 +48,16 @@ export const createServiceKey: Operation<NewServiceKey, NewServiceKeyRecord> = a
   platform,
   trace,
   actor,
-  { name: typed, rights, networks, expiresInDays },
+  { name: typed, rights: named, networks, expiresInDays },
 ) => {
   const { name, fault } = typedName(typed)
-  const readable = readRights(rights)
+  const { rights, fault: rightsFault } = readRights(named)
   const { networks: places, wrong } = readNetworks(networks)
   const isDays = expiresInDays === null || isWholeDays(expiresInDays)
-  const operates = readable?.includes('operate') === true
+  const operates = rights.includes('operate')
   const refusal = refusalOfFaults({
     name: fault,
-    rights: readable === null ? `Choose at least one right: ${keyRights.join(', ')}.` : null,
+    rights: rightsFault,
     networks:
       wrong !== null
         ? `Entry ${wrong} of the networks is neither an address such as 192.0.2.7 nor a network such as 10.0.0.0/8.`
@@ -73,14 +72,14 @@ export const createServiceKey: Operation<NewServiceKey, NewServiceKeyRecord> = a
         ? `A key with the right operate must expire: after 1 to ${maximumKeyDays} days.`
         : null,
   })
-  if (refusal !== null || readable === null) throw refusal ?? badInput('rights', 'No rights.')
+  if (refusal !== null) throw refusal
   const now = platform.clock.now()
   const expiresAt = expiresInDays === null ? null : now + expiresInDays * 86_400_000
   const minted = mintServiceKey(platform, now)
   return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
-    const row = minted.rowFor({ name, rights: readable.join(' '), networks: places.join(' '), expiresAt })
+    const row = minted.rowFor({ name, rights: rights.join(' '), networks: places.join(' '), expiresAt })
     await q.serviceKeys.insert(row)
-    await record({ action: 'service_key.created', target: row.id, detail: { rights: readable, networks: places } })
+    await record({ action: 'service_key.created', target: row.id, detail: { rights, networks: places } })
     return { ...serviceKeyRecord(row, now), secret: minted.secret }
   })
 }

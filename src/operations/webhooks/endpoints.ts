@@ -252,8 +252,11 @@ export const changeEndpoint: Operation<EndpointChange, EndpointRecord> = async (
 
 const kindsFault = (kinds: readonly string[], audience: Audience): string | null => {
   if (kinds.length === 0) return 'Choose at least one kind of event.'
-  const areKnown = kindsAmong(kinds, audience).length === kinds.length
-  return areKnown ? null : `There is no such kind of event. The kinds are ${kindsFor[audience].join(', ')}.`
+  const known = kindsAmong(kinds, audience)
+  const unknown = kinds.findIndex((kind) => !known.some((each) => each === kind))
+  return unknown === -1
+    ? null
+    : `Kind ${unknown + 1} in the list does not exist. There are: ${kindsFor[audience].join(', ')}.`
 }
 
 /**
