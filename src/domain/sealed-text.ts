@@ -15,22 +15,14 @@ const keyOf = ({ server, browser, place }: SealPurpose): Buffer =>
     .update(JSON.stringify(['sealed-text', browser, place]))
     .digest()
 
-/** The text, readable only by this server and for this purpose. The nonce must never be used twice: take it at random. */
-export const sealText = (purpose: SealPurpose, text: string, nonce: Uint8Array): string =>
-  sealBytes(purpose, Buffer.from(text), nonce)
-
-/** The same for bytes. */
+/** The bytes, readable only by this server and for this purpose. The nonce must never be used twice: take it at random. */
 export const sealBytes = (purpose: SealPurpose, bytes: Uint8Array, nonce: Uint8Array): string => {
   const cipher = createCipheriv(algorithm, keyOf(purpose), nonce)
   const sealed = Buffer.concat([cipher.update(bytes), cipher.final()])
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')
 }
 
-/** The text that was sealed for this purpose; null for anything else. */
-export const openText = (purpose: SealPurpose, sealed: string): string | null =>
-  openBytes(purpose, sealed)?.toString('utf8') ?? null
-
-/** The same for bytes. */
+/** What was sealed for this purpose; null for anything else. */
 export const openBytes = (purpose: SealPurpose, sealed: string): Buffer | null => {
   const bytes = Buffer.from(sealed, 'base64url')
   if (bytes.length < nonceBytes + tagBytes) return null

@@ -1,7 +1,6 @@
 import { browserLabel } from '../domain/device.ts'
 import { rowKey } from '../domain/identifier.ts'
 import type { PlatformError } from '../domain/errors.ts'
-import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
 import { builderPage, readSignInRequest, signInRequest, signInRequestSeconds } from '../domain/sign-in-rules.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
@@ -11,23 +10,19 @@ import { Layout } from './design/shell.tsx'
 import { answerForm } from './form.ts'
 import { page, seeOther } from './page.ts'
 import { proveAddress, provedCookie } from './proof.ts'
+import { ofSession, seal, unseal } from './sealed.ts'
 import { goOn } from './second-step.tsx'
 import { findVisit, safeReturnTo, type Visit } from './visit.ts'
 import { leaveFor, recallTab, rememberTab } from './way-out.tsx'
 import type { VNode } from 'preact'
 
 /** What a person who is signed in goes there to prove: that it is still them. */
-const proofPurpose = ({ door, sessionToken }: Visit) => ({
-  server: door.serverKey,
-  browser: sessionToken,
-  place: 'prove-at-builder',
-})
+const proofFor = (visit: Visit) => ofSession(visit, 'prove-at-builder')
 
 /** Sends the browser of a signed-in person there, to be asked again. */
 export const proveAtBuilder = (visit: Visit, returnTo: string): Response => {
   const { door, call } = visit
-  const proves = sealText(proofPurpose(visit), '', door.platform.random.bytes(sealNonceBytes))
-  return leaveForBuilder(door, call.request, { returnTo, proves }) ?? seeOther('/sign-in')
+  return leaveForBuilder(door, call.request, { returnTo, proves: seal(proofFor(visit)) }) ?? seeOther('/sign-in')
 }
 
 /**
@@ -86,7 +81,7 @@ export const comeBack = async (door: Door, request: Request): Promise<Response> 
   }
   if (proves !== '') {
     const visit = await findVisit(door, request)
-    if (visit === null || openText(proofPurpose(visit), proves) === null)
+    if (visit === null || unseal(proofFor(visit), proves, signInRequestSeconds) === null)
       return refused(notCompleted.not_begun_here, 'not_begun_here')
     return await answerForm(proveByBuilder(door.platform, call, visit.session, came), {
       done: () => seeOther(returnTo, [...forgotten, provedCookie(visit)]),

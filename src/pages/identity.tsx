@@ -1,6 +1,5 @@
 import { browserLabel } from '../domain/device.ts'
 import { rowKey, uuidTimeOfKey } from '../domain/identifier.ts'
-import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
 import { readSignInRequest, signInRequest } from '../domain/sign-in-rules.ts'
 import { signInFaultIn, type SignInFault, sentenceOf, signInCauses } from '../domain/sign-in-cause.ts'
 import { callOf } from '../http/call.ts'
@@ -12,6 +11,7 @@ import { type LoginChecks, ProviderFault } from '../runtime/identity-provider.ts
 import { kindOf, notSignedIn, tooLongToReturn } from './handover.tsx'
 import { answerForm } from './form.ts'
 import { seeOther } from './page.ts'
+import { ofSession, seal, unseal } from './sealed.ts'
 import { provedCookie, provePath } from './proof.ts'
 import { goOn } from './second-step.tsx'
 import { findVisit, safeReturnTo, type Visit } from './visit.ts'
@@ -43,18 +43,11 @@ const notCompleted = (
     : notSignedIn(door, 'Sign-in not completed', sentence, cookies, 400, again, 'Try again')
 
 /** What a person who is signed in goes there to prove: that it is still them. It has the time, sealed for their session. */
-const proofPurpose = ({ door, sessionToken }: Visit) => ({
-  server: door.serverKey,
-  browser: sessionToken,
-  place: 'prove-at-provider',
-})
+const proofFor = (visit: Visit) => ofSession(visit, 'prove-at-provider')
 
 /** Sends the browser of a signed-in person there, to be asked again. */
-export const proveAtProvider = async (visit: Visit, returnTo: string): Promise<Response> => {
-  const { clock, random } = visit.door.platform
-  const proves = sealText(proofPurpose(visit), String(clock.now()), random.bytes(sealNonceBytes))
-  return await leaveForProvider(visit.door, visit.call.request, returnTo, proves)
-}
+export const proveAtProvider = async (visit: Visit, returnTo: string): Promise<Response> =>
+  await leaveForProvider(visit.door, visit.call.request, returnTo, seal(proofFor(visit)))
 
 /** Sends the browser to the identity provider, with a cookie that only its answer fits. */
 export const leaveForProvider = async (
@@ -142,9 +135,9 @@ export const comeBackFromProvider = async (door: Door, request: Request): Promis
     const claims = await identityProvider.finish(address, kept, isProof ? platform.signIn.providerProof : null)
     if (claims.missed !== null) logFault(door, request, claims.missed)
     if (isProof) {
-      const since = visit === null ? null : openText(proofPurpose(visit), kept.proves)
-      if (visit === null || since === null) return await refused(notBegunHere)
-      const proved = proveByProvider(platform, call, visit.session, { claims, since: Number(since) })
+      const begun = visit === null ? null : unseal(proofFor(visit), kept.proves, checksSeconds)
+      if (visit === null || begun === null) return await refused(notBegunHere)
+      const proved = proveByProvider(platform, call, visit.session, { claims, since: begun.at })
       return await answer(proved, async () => seeOther(returnTo, [...forgotten, provedCookie(visit)]))
     }
     const agent = browserLabel(request.headers.get('user-agent'))

@@ -3,10 +3,10 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { createContext } from 'preact'
 import { ownerTag } from '../domain/form-ticket.ts'
-import { openBytes, sealBytes, sealNonceBytes } from '../domain/sealed-text.ts'
 import type { PlatformError } from '../domain/errors.ts'
 import type { Door } from '../http/door.ts'
 import { forgetCookie, hasRoom, readCookie, setCookie } from '../http/cookies.ts'
+import { seal, type SealedFor, unseal } from './sealed.ts'
 
 // A form that was sent after its session had ended is not lost. Its fields, without passwords, go into a cookie that only this
 // server can read, and only for the account that the form was shown to. After the sign-in the page of the form shows
@@ -23,11 +23,7 @@ const longestCookie = 2_400
 /** More than any form has. */
 const longestForm = 1024 * 1024
 
-const purposeOf = ({ serverKey }: Pick<Door, 'serverKey'>, tag: string) => ({
-  server: serverKey,
-  browser: tag,
-  place: 'kept-form',
-})
+const keptFor = (door: Door, tag: string): SealedFor => ({ door, secret: tag, place: 'kept-form' })
 
 /** The cookie with this form for the account with this tag; null if the form is too long. */
 export const keptFormCookie = (
@@ -36,9 +32,7 @@ export const keptFormCookie = (
   tag: string,
   { action, values }: KeptForm,
 ): string | null => {
-  const { clock, random } = door.platform
-  const packed = deflateRawSync(Buffer.from(JSON.stringify([clock.now(), action, values])))
-  const sealed = sealBytes(purposeOf(door, tag), packed, random.bytes(sealNonceBytes))
+  const sealed = seal(keptFor(door, tag), deflateRawSync(Buffer.from(JSON.stringify([action, values]))))
   const fits = sealed.length <= longestCookie && hasRoom(door, request, 'kept', sealed)
   return fits ? setCookie(door, 'kept', sealed, lifetimeSeconds) : null
 }
@@ -46,21 +40,20 @@ export const keptFormCookie = (
 /** The cookie that forgets it. */
 export const forgetKeptForm = (door: Door): string => forgetCookie(door, 'kept')
 
-const content = Type.Tuple([
-  Type.Number(),
+const form = Type.Tuple([
   Type.String(),
   Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())])),
 ])
 
 /** The form that was kept for this account in this browser; null without one. */
 export const keptFormOf = (door: Door, request: Request, userId: string): KeptForm | null => {
-  const purpose = purposeOf(door, ownerTag(door.serverKey, userId))
-  const packed = readCookie(door, request, 'kept', (sealed) => openBytes(purpose, sealed))
-  if (packed === null) return null
-  const found: unknown = JSON.parse(inflateRawSync(packed, { maxOutputLength: longestForm }).toString('utf8'))
-  if (!Value.Check(content, found)) return null
-  const [at, action, values] = found
-  return door.platform.clock.now() - at < lifetimeSeconds * 1000 ? { action, values } : null
+  const whom = keptFor(door, ownerTag(door.serverKey, userId))
+  const kept = readCookie(door, request, 'kept', (sealed) => unseal(whom, sealed, lifetimeSeconds))
+  if (kept === null) return null
+  const found: unknown = JSON.parse(inflateRawSync(kept.content, { maxOutputLength: longestForm }).toString('utf8'))
+  if (!Value.Check(form, found)) return null
+  const [action, values] = found
+  return { action, values }
 }
 
 /** A form that was refused, as it was sent. The error is null for one that is only shown again. */

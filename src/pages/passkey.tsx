@@ -1,39 +1,26 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { ComponentChildren } from 'preact'
-import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
-import type { Door } from '../http/door.ts'
 import { badInput } from '../operations/decide.ts'
 import type { NewPasskey, PasskeyAnswer, ReadChallenge } from '../operations/factors/passkeys.ts'
 import { passkeyScript } from './assets.ts'
 import { Form, type FormVisit } from './design/form.tsx'
+import { seal, type SealedFor, unseal } from './sealed.ts'
 
 // Passkeys need a script: it asks the browser and puts the answer into a form. Without one the form stays hidden. A challenge is
 // a time that only this server can have sealed, for this browser and this place, so nothing is stored for pages that are left.
 
-/** For whom the page is: the secret is the browser's session token or its visit cookie. */
-type ChallengeFor = { readonly door: Door; readonly secret: string; readonly place: string }
-
 /** How long a page may stay open. Then the next try gets a new challenge. */
-const lifetimeMs = 900_000
+const lifetimeSeconds = 900
 
-const purposeOf = ({ door, secret, place }: ChallengeFor) => ({
-  server: door.serverKey,
-  browser: secret,
-  place: `passkey ${place}`,
-})
+const challengeFor = (whom: SealedFor): SealedFor => ({ ...whom, place: `passkey ${whom.place}` })
 
-export const newChallenge = (whom: ChallengeFor): string => {
-  const { clock, random } = whom.door.platform
-  return sealText(purposeOf(whom), String(clock.now()), random.bytes(sealNonceBytes))
-}
+export const newChallenge = (whom: SealedFor): string => seal(challengeFor(whom))
 
 export const challengeReader =
-  (whom: ChallengeFor): ReadChallenge =>
-  (challenge) => {
-    const at = Number(openText(purposeOf(whom), challenge) ?? 0)
-    return whom.door.platform.clock.now() - at < lifetimeMs ? at : null
-  }
+  (whom: SealedFor): ReadChallenge =>
+  (challenge) =>
+    unseal(challengeFor(whom), challenge, lifetimeSeconds)?.at ?? null
 
 /** The longest answer of a browser that is read. An attestation is not asked for, so answers have about 2,000 characters. */
 const longest = 20_000

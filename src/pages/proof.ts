@@ -1,7 +1,7 @@
-import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
 import { readCookie, setCookie } from '../http/cookies.ts'
 import { meansOf } from '../operations/sessions/prove-again.ts'
 import { SendTo } from './page.ts'
+import { ofSession, seal, unseal } from './sealed.ts'
 import type { Visit } from './visit.ts'
 
 // Somebody may have stolen a session cookie. A form that would help them asks the person to prove again that it is them, unless they
@@ -54,26 +54,21 @@ export const provePath = '/account/prove'
 export const proveAddress = (returnTo: string, back: string): string =>
   `${provePath}?${new URLSearchParams({ return_to: returnTo, back }).toString()}`
 
-const lifetimeMs = 600_000
+const lifetimeSeconds = 600
 
-const purposeOf = ({ door, sessionToken, userId }: Visit) => ({
-  server: door.serverKey,
-  browser: sessionToken,
-  place: `proved ${userId}`,
-})
+const proofFor = (visit: Visit) => ofSession(visit, `proved ${visit.userId}`)
 
 /** The cookie that says so from now on. */
-export const provedCookie = (visit: Visit): string => {
-  const { clock, random } = visit.door.platform
-  const sealed = sealText(purposeOf(visit), String(clock.now()), random.bytes(sealNonceBytes))
-  return setCookie(visit.door, 'proved', sealed, lifetimeMs / 1000)
-}
+export const provedCookie = (visit: Visit): string =>
+  setCookie(visit.door, 'proved', seal(proofFor(visit)), lifetimeSeconds)
 
 const isProved = (visit: Visit): boolean => {
   const { door, call, session } = visit
-  const text = readCookie(door, call.request, 'proved', (sealed) => openText(purposeOf(visit), sealed))
-  const provedAt = Math.max(Number(text ?? 0), session.askedAt ?? 0)
-  return door.platform.clock.now() - provedAt < lifetimeMs
+  const isRecent = door.platform.clock.now() - (session.askedAt ?? 0) < lifetimeSeconds * 1000
+  const whom = proofFor(visit)
+  return (
+    isRecent || readCookie(door, call.request, 'proved', (sealed) => unseal(whom, sealed, lifetimeSeconds)) !== null
+  )
 }
 
 /** Whether a form needs a proof that is missing. */
@@ -82,7 +77,7 @@ export const lacksProof = async (visit: Visit, effect: Effect): Promise<boolean>
   if (proof === 'none' || isProved(visit)) return false
   if (proof === 'asked') return true
   const { session, door } = visit
-  const isYoung = door.platform.clock.now() - session.createdAt < lifetimeMs
+  const isYoung = door.platform.clock.now() - session.createdAt < lifetimeSeconds * 1000
   return !isYoung || (await meansOf(door.platform, session)).hasSome
 }
 

@@ -1,5 +1,4 @@
 import { browserLabel } from '../domain/device.ts'
-import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
 import { signInWays } from '../domain/sign-in-rules.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
@@ -23,6 +22,7 @@ import type { Values } from './kept-form.ts'
 import { page, seeOther } from './page.ts'
 import { assertionIn, challengeReader, newChallenge, PasskeyForm, registrationIn } from './passkey.tsx'
 import { parametersOf } from './query.ts'
+import { seal, type SealedFor, unseal } from './sealed.ts'
 import { shownCookie } from './secret-page.tsx'
 import { CodeField, openTotpKey, TotpFields, totpForm } from './totp-setup.tsx'
 import { findVisit, safeReturnTo, type Visitor, visitorOf } from './visit.ts'
@@ -40,17 +40,7 @@ const signInSteps = { code: '/sign-in/code', enrolment: '/sign-in/factor' } as c
 /** Pages of the account that a sign-in may lead to: setting up a second factor, and new recovery codes. */
 export const afterSignIn = { offer: '/account/factors/offer', newCodes: '/account/factors/recovery-codes/new' } as const
 
-const purposeOf = ({ serverKey }: Pick<Door, 'serverKey'>, { secret }: Visitor) => ({
-  server: serverKey,
-  browser: secret,
-  place: 'pending-sign-in',
-})
-
-const pendingCookie = (door: Door, visitor: Visitor, pending: PendingSignIn): string => {
-  const nonce = door.platform.random.bytes(sealNonceBytes)
-  const sealed = sealText(purposeOf(door, visitor), JSON.stringify(pending), nonce)
-  return setCookie(door, 'pending', sealed, pendingSignInSeconds)
-}
+const pendingFor = ({ door, secret }: Visitor): SealedFor => ({ door, secret, place: 'pending-sign-in' })
 
 const content = Type.Object({
   kind: Type.Literal('pending'),
@@ -64,10 +54,10 @@ const content = Type.Object({
 
 /** The sign-in that waits in this browser; null without one, and after ten minutes. */
 export const pendingOf = (door: Door, request: Request, visitor: Visitor): PendingSignIn | null => {
-  const text = readCookie(door, request, 'pending', (sealed) => openText(purposeOf(door, visitor), sealed))
-  const found: unknown = text === null ? null : JSON.parse(text)
-  if (!Value.Check(content, found)) return null
-  return door.platform.clock.now() - found.since < pendingSignInSeconds * 1000 ? found : null
+  const whom = pendingFor(visitor)
+  const kept = readCookie(door, request, 'pending', (sealed) => unseal(whom, sealed, pendingSignInSeconds))
+  const found: unknown = kept === null ? null : JSON.parse(kept.content.toString())
+  return Value.Check(content, found) ? found : null
 }
 
 /** The address of a step, which leads to the page that the person wanted. It can be longer than any cookie. */
@@ -87,7 +77,7 @@ export const goOn = async (
 ): Promise<Response> => {
   const visitor = visitorOf(door, request)
   if (entry.kind === 'pending') {
-    const kept = pendingCookie(door, visitor, entry)
+    const kept = setCookie(door, 'pending', seal(pendingFor(visitor), JSON.stringify(entry)), pendingSignInSeconds)
     return seeOther(stepAddress(signInSteps[entry.need], returnTo), [...visitor.cookies, kept, ...cookies])
   }
   const before = await findVisit(door, request)

@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
 import { encode } from 'uqr'
-import { openBytes, sealBytes, sealNonceBytes } from '../domain/sealed-text.ts'
 import { totpAddress, totpKeyBytes, totpKeyText } from '../domain/second-factor.ts'
 import type { Door } from '../http/door.ts'
 import { badInput } from '../operations/decide.ts'
@@ -8,6 +7,7 @@ import { Field } from './design/field.tsx'
 import { Copyable, Details } from './design/values.tsx'
 import { formOf, optionalText, secretText, textOf } from './form.ts'
 import type { Values } from './kept-form.ts'
+import { seal, type SealedFor, unseal } from './sealed.ts'
 
 // Setting up an authenticator app. The new key is in the page, sealed for this browser and this user, and is stored only with the
 // first right code. So nothing is stored for pages that are left, and each tab has a key of its own.
@@ -15,31 +15,17 @@ import type { Values } from './kept-form.ts'
 /** A code, and in a setup the key that the page has shown and where to go then. Code and key are never kept. */
 export const totpForm = formOf({ code: secretText, key: Type.Optional(secretText), return_to: optionalText })
 
-/** For whom the page is: the secret is the browser's session token or its visit cookie. */
+/** For whom the page is. */
 type SetupFor = { readonly door: Door; readonly secret: string; readonly userId: string }
 
-const purposeOf = ({ door, secret, userId }: SetupFor) => ({
-  server: door.serverKey,
-  browser: secret,
-  place: `totp-key ${userId}`,
-})
+const keyFor = ({ userId, ...whom }: SetupFor): SealedFor => ({ ...whom, place: `totp-key ${userId}` })
 
 /** How long a page may stay open. */
-const lifetimeMs = 3_600_000
-
-const sealKey = (whom: SetupFor, key: Uint8Array): string => {
-  const { clock, random } = whom.door.platform
-  const text = JSON.stringify([clock.now(), Buffer.from(key).toString('base64')])
-  return sealBytes(purposeOf(whom), Buffer.from(text), random.bytes(sealNonceBytes))
-}
+const lifetimeSeconds = 3_600
 
 /** The key that the page has shown; null if the page was open for too long, or is another browser's. */
-const keyIn = (whom: SetupFor, sealed: string): Uint8Array | null => {
-  const text = openBytes(purposeOf(whom), sealed)?.toString() ?? ''
-  const [, at, key] = /^\[(\d+),"([A-Za-z0-9+/=]+)"\]$/.exec(text) ?? []
-  if (key === undefined || whom.door.platform.clock.now() - Number(at) > lifetimeMs) return null
-  return Buffer.from(key, 'base64')
-}
+const keyIn = (whom: SetupFor, sealed: string): Uint8Array | null =>
+  unseal(keyFor(whom), sealed, lifetimeSeconds)?.content ?? null
 
 /** @throws invalid_request without such a key */
 export const openTotpKey = (whom: SetupFor, sealed = ''): Uint8Array => {
@@ -74,7 +60,7 @@ export const TotpFields = ({ whom, email, sent }: TotpFieldsProps) => {
         </p>
         <p class="muted">Time-based, six digits, every 30 seconds (TOTP with SHA-1).</p>
       </Details>
-      <input type="hidden" name="key" value={sealKey(whom, key)} />
+      <input type="hidden" name="key" value={seal(keyFor(whom), key)} />
       <CodeField label="Code from the app" />
     </>
   )
