@@ -34,6 +34,9 @@ const common = lazily(
  */
 export const newPasswordFault = (password: string): string | null =>
   passwordFault(password) ??
+  (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(password)
+    ? 'The password has a line break or another character that no browser lets anybody type.'
+    : null) ??
   (common().has(password.normalize('NFKC').toLowerCase())
     ? 'The password is one of the 10,000 most common ones, which are guessed first. Choose another.'
     : null)

@@ -78,6 +78,7 @@ describe('user', () => {
       ['new@example.com', 'New', 'x'.repeat(73)],
       ['new@example.com', 'New', 'x'.repeat(100_000)],
       ['new@example.com', 'New', 'with\0nul and more'],
+      ['new@example.com', 'New', 'two lines\nof a file\n'],
       ['new@example.com', 'New', Uint8Array.from([0xff, 0xfe, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20])],
       ['new.example.com', 'New', password],
       ['new@example.com', 'New\u001b[2J', password],

@@ -34,6 +34,21 @@ test('ill-formed passwords are refused, since bcrypt could hash two of them alik
   expect(passwordFault('longenough\ud800')).toMatch(/cannot be used/)
 })
 
+test('a new password has no character that cannot be typed when it is asked for', () => {
+  for (const password of [
+    'correct horse\nbattery',
+    'correct\thorse',
+    '\u001bcorrect horse',
+    'correct horse\u2028',
+    'correct horse\r',
+  ]) {
+    expect(newPasswordFault(password)).toContain('no browser lets anybody type')
+    expect(passwordFault(password)).toBeNull() // users who already have one can still sign in
+  }
+  for (const password of [' correct horse ', 'korrektes\u00a0Pferd', 'صحیح‌ اسب باتری'])
+    expect(newPasswordFault(password)).toBeNull()
+})
+
 test('the fault never repeats a part of the password', () => {
   for (const password of ['hunter2', 'hunter2\0hunter2', 'hunter2'.repeat(20)]) {
     expect(passwordFault(password)).not.toContain('hunter')
