@@ -29,7 +29,7 @@ const errorWords = {
   not_resolved: 'The host name does not resolve',
   not_connected: 'Could not connect',
   certificate_refused: 'The certificate is not valid for the host',
-  no_answer: 'The connection was closed without an answer',
+  no_answer: 'The connection ended without an answer in HTTP',
   timed_out: 'No answer within 15 seconds',
 } as const satisfies Record<AttemptError, string>
 
@@ -40,8 +40,13 @@ export const outcomeInWords = ({
 }: {
   readonly status: number | null
   readonly error: AttemptError | null
-}) =>
-  isDelivered(status) ? `Delivered (${status})` : error === null ? `Answered ${status ?? 'nothing'}` : errorWords[error]
+}) => {
+  if (isDelivered(status)) return `Delivered (${status})`
+  if (error !== null) return errorWords[error]
+  return redirects.has(status) ? `Answered ${status}: redirects are not followed` : `Answered ${status ?? 'nothing'}`
+}
+
+const redirects: ReadonlySet<number | null> = new Set([301, 302, 303, 307, 308])
 
 /** How an attempt ended: accepted, answered with another status, or not answered. */
 export const attemptOutcomes = ['delivered', 'refused', 'unanswered'] as const

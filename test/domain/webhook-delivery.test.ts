@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { decideAttempt, failingForMs, maximumAttempts, restAskedFor } from '../../src/domain/webhook-delivery.ts'
+import {
+  decideAttempt,
+  failingForMs,
+  maximumAttempts,
+  outcomeInWords,
+  restAskedFor,
+} from '../../src/domain/webhook-delivery.ts'
 
 const now = Date.UTC(2026, 7, 1)
 const hour = 3_600_000
@@ -107,4 +113,11 @@ describe('an endpoint', () => {
     const again = { isPing: true, attempts: 2, failingSince: now - 2 * failingForMs }
     expect([attempt({ ...again, attempts: 0 }).disable, attempt(again).disable]).toEqual([null, null])
   })
+})
+
+test('how an attempt ended is told with what a developer cannot guess: redirects count as refusals, and an answer is one in HTTP', () => {
+  expect(outcomeInWords({ status: 308, error: null })).toBe('Answered 308: redirects are not followed')
+  expect(outcomeInWords({ status: 304, error: null })).toBe('Answered 304')
+  expect(outcomeInWords({ status: 202, error: 'timed_out' })).toBe('Delivered (202)')
+  expect(outcomeInWords({ status: null, error: 'no_answer' })).toBe('The connection ended without an answer in HTTP')
 })
