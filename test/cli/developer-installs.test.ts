@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createInstall } from '../../src/operations/installs/installs.ts'
 import { addEmbeddedVersion } from '../support/embedding.ts'
 import { operator, trace } from '../support/operator.ts'
-import { createWorld, endWorld, type World } from '../support/world.ts'
-import { type Developer, pipeline } from './support/developer.ts'
+import { pipeline } from './support/developer.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
 
-let world: World
-let developer: Developer
-beforeAll(async () => {
-  world = await createWorld()
-  developer = pipeline(world.server.url, world.app.development)
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const developer = pipeline(world.server.url, world.app.development)
 
 test('installs list shows where the app is installed, narrowed by its flags, and nothing of production in development', async () => {
   expect((await developer.run(['installs', 'list'])).stdout).toBe('None.\n')

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { Command } from 'commander'
 import { createProgram } from '../../src/cli/program.ts'
-import { createWorld, endWorld, type World } from '../support/world.ts'
 import { appFolder, newDeveloper, pipeline } from './support/developer.ts'
 import { failureIn } from './support/run.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
 
-let world: World
-beforeAll(async () => void (world = await createWorld()))
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
 
 /** Commands that do something, with their whole names. */
 const leaves = (command: Command, name = ''): readonly { readonly name: string; readonly flags: readonly string[] }[] =>

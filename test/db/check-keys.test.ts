@@ -1,27 +1,23 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { checkFile } from '../../db/check.ts'
 import { migrations } from '../../db/migrations/index.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
-import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../support/sign-in.ts'
 import { addFamily } from '../support/grant-family.ts'
-import { openAsOperator, trace } from '../support/operator.ts'
+import { trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser } from '../support/world.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 
 const file = join(temporaryFolder(), 'keys.db')
-let platform: Platform
-beforeAll(async () => {
-  platform = await openAsOperator(file)
-  const user = await addUser(platform)
-  const app = await addApp(platform, user)
-  await issueAppToken(platform, trace, { ...app.development, scope: null })
-  await signIn(platform, trace, user)
-  await addFamily(platform, app, user, 2)
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile(file)
+const user = await addUser(platform)
+const app = await addApp(platform, user)
+await issueAppToken(platform, trace, { ...app.development, scope: null })
+await signIn(platform, trace, user)
+await addFamily(platform, app, user, 2)
 
 const timeKeyed = ['app_tokens', 'grants', 'authorization_codes', 'token_pairs']
 

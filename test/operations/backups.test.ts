@@ -1,19 +1,16 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, expect } from 'bun:test'
+import { expect } from 'bun:test'
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startBackup, startBackupCheck, readBackups } from '../../src/operations/backups/backups.ts'
 import { onSqlite } from '../support/engines.ts'
 import { operator, trace } from '../support/operator.ts'
-import { createWorld, endWorld, type World } from '../support/world.ts'
+import { createWorld, endWorld } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
 
 const test = onSqlite('restore of a file')
 
-let world: World
-beforeAll(async () => {
-  world = await createWorld()
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
 
 const start = async (keep: number) =>
   await startBackup(world.platform, trace, operator, { server: world.platform, keep })

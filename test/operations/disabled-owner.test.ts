@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { transferApp, setAppStatus } from '../../src/operations/apps/apps.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
-import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../support/sign-in.ts'
 import { authenticateAppToken } from '../../src/operations/authenticate.ts'
 import { type AppsChoice, setUserStatus } from '../../src/operations/users/set-user-status.ts'
-import { openAsOperator, operator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { operator, trace } from '../support/operator.ts'
 import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
 import { refusalOf } from './support/owner.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 
 // What happens to the apps of a user in the transaction that disables the user.
 
-let platform: Platform
-beforeAll(async () => void (platform = await openAsOperator(join(temporaryFolder(), 'disabled.db'))))
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
 
 const disable = async ({ email }: Login, apps?: AppsChoice, at = platform) =>
   await setUserStatus(at, trace, operator, { email, status: 'disabled', ...(apps === undefined ? {} : { apps }) })

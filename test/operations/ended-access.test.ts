@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { endAppAccess, endUserAccess } from '../../src/operations/end-access.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue-grant.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
-import type { Platform } from '../../src/operations/platform.ts'
 import { authenticateAppToken, authenticateSession, authenticateUserToken } from '../../src/operations/authenticate.ts'
 import { signIn } from '../support/sign-in.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { addGrant } from '../support/grant-family.ts'
-import { openAsOperator, operator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { operator, trace } from '../support/operator.ts'
 import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
 import { refusalOf, sessionOf } from './support/owner.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 
-let platform: Platform
-beforeAll(async () => void (platform = await openAsOperator(join(temporaryFolder(), 'access.db'))))
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
 
 const scene = async () => {
   const user = await addUser(platform)

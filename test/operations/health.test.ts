@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readHealth } from '../../src/operations/health/health.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
@@ -7,21 +7,16 @@ import { signIn } from '../support/sign-in.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { onPostgres } from '../support/postgres.ts'
 import { fillWithAppTokens } from '../support/expired-rows.ts'
-import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addUser, type AppInWorld, authorizeBody, type Login } from '../support/world.ts'
+import { addApp, addUser, authorizeBody } from '../support/world.ts'
 import { sessionOf } from './support/owner.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 
 const file = `${temporaryFolder()}/app-platform.db`
-let platform: Platform
-let user: Login
-let app: AppInWorld
-beforeAll(async () => {
-  platform = await openAsOperator(file)
-  user = await addUser(platform)
-  app = await addApp(platform, user)
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile(file)
+const user = await addUser(platform)
+const app = await addApp(platform, user)
 
 const later = (ms: number): Platform => ({
   ...platform,

@@ -1,23 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Platform } from '../../src/operations/platform.ts'
+import { expect, test } from 'bun:test'
 import { approveAndActivate, moveVersion, type SeenVersion } from '../../src/operations/versions/move-version.ts'
 import { listQueue, readReview } from '../../src/operations/versions/lists.ts'
 import { auditEvents } from '../support/audit-events.ts'
-import { openAsOperator, operator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { operator, trace } from '../support/operator.ts'
 import { moveThrough, submitVersion, uploadVersion } from '../support/version.ts'
-import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+import { addApp, addUser, type AppInWorld } from '../support/world.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 
-let platform: Platform
-let owner: Login
-beforeAll(async () => {
-  const opened = await openAsOperator(`${temporaryFolder()}/app-platform.db`)
-  let ticks = 0
-  // Each moment differs, so that the order is certain.
-  platform = { ...opened, clock: { ...opened.clock, now: () => opened.clock.now() + (ticks += 1) } }
-  owner = await addUser(platform)
-})
-afterAll(async () => await platform.database.close())
+const opened = await platformOfFile()
+let ticks = 0
+// Each moment differs, so that the order is certain.
+const platform = { ...opened, clock: { ...opened.clock, now: () => opened.clock.now() + (ticks += 1) } }
+const owner = await addUser(platform)
 
 const statusOf = async (app: AppInWorld, version: string) =>
   (await platform.database.queries.versions.byName(app.id, version))?.status

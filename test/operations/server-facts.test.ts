@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { openCluster } from '../../db/postgres/cluster.ts'
 import { refuse } from '../../src/domain/errors.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { openServerKey } from '../../src/operations/server-facts.ts'
 import { askBeside } from '../support/beside.ts'
-import { openAsOperator } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 
 const file = join(temporaryFolder(), 'server-key.db')
-let platform: Platform
-beforeAll(async () => {
-  platform = await openAsOperator(file)
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile(file)
 
 const keptKeys = async () => await askBeside<{ key: Uint8Array }>(file, 'SELECT key FROM server_keys')
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { timeKeyAt, timeKeyInDigits } from '../../src/domain/time-key.ts'
 import { authenticateAppToken, authenticateUserToken } from '../../src/operations/authenticate.ts'
@@ -7,21 +7,16 @@ import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue-grant.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
-import { openAsOperator, trace } from '../support/operator.ts'
+import { trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
+import { addApp, addUser, authorizeBody, exchangeBody } from '../support/world.ts'
 import { sessionOf } from './support/owner.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 
 const file = join(temporaryFolder(), 'time-keys.db')
-let platform: Platform
-let user: Login
-let app: AppInWorld
-beforeAll(async () => {
-  platform = await openAsOperator(file)
-  user = await addUser(platform)
-  app = await addApp(platform, user)
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile(file)
+const user = await addUser(platform)
+const app = await addApp(platform, user)
 
 const keyOf = (secret: string) => timeKeyInDigits(secret.slice(5, 27)) ?? timeKeyAt(0)
 const issue = async (by: Platform) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createCredential, revokeCredential } from '../../src/operations/credentials/credentials.ts'
 import type { Platform } from '../../src/operations/platform.ts'
@@ -12,23 +12,19 @@ import {
 } from '../../src/operations/webhooks/deliveries.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { countRows } from '../support/expired-rows.ts'
-import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addUser, type AppInWorld } from '../support/world.ts'
+import { addApp, addUser } from '../support/world.ts'
 import { refusalOf } from './support/owner.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 
 // What happens between two searches for due deliveries, and in long lists. The test plays the receiver.
 
 const day = 24 * 3_600_000
 const file = join(temporaryFolder(), 'turns.db')
-let platform: Platform
-let app: AppInWorld
-beforeAll(async () => {
-  const opened = await openAsOperator(file)
-  platform = { ...opened, webhooks: { ...opened.webhooks, check: async () => null } }
-  app = await addApp(platform, await addUser(platform))
-})
-afterAll(async () => await platform.database.close())
+const opened = await platformOfFile(file)
+const platform = { ...opened, webhooks: { ...opened.webhooks, check: async () => null } }
+const app = await addApp(platform, await addUser(platform))
 
 const listen = async (...kinds: readonly string[]) => {
   const endpoint = { slug: app.slug, environment: 'development', url: 'https://hooks.example/', kinds } as const

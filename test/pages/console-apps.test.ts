@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { call } from '../support/call.ts'
-import { appToken, createWorld, endWorld, type World } from '../support/world.ts'
-import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { appToken } from '../support/world.ts'
+import { signedInBrowser } from './support/plain-browser.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
 
 // The quotas of an account and an app, as the console shows them, over plain HTTP.
 
-let world: World
-let owner: PlainBrowser
-beforeAll(async () => {
-  world = await createWorld({ env: { QUOTA_APPS: '2', QUOTA_ARTIFACT_BYTES: '3000' } })
-  owner = await signedInBrowser(world.server.url, world.user)
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile({ env: { QUOTA_APPS: '2', QUOTA_ARTIFACT_BYTES: '3000' } })
+const owner = await signedInBrowser(world.server.url, world.user)
 
 const create = async (slug: string) =>
   await owner.submit('/console/new', '/console/new', { name: 'Letters', slug, scopes: ['site:read'] })

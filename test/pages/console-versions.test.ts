@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { strToU8, zipSync, type Zippable } from 'fflate'
 import { createHash } from 'node:crypto'
 import { ownedApp } from '../../src/operations/apps/app-record.ts'
@@ -8,20 +8,15 @@ import { findVersion } from '../../src/operations/versions/version-record.ts'
 import { createVersion } from '../../src/operations/versions/create-version.ts'
 import { developmentCaller, uploadVersion } from '../operations/support/owner.ts'
 import { operator, trace } from '../support/operator.ts'
-import { addApp, addUser, type AppInWorld, createWorld, endWorld, type World } from '../support/world.ts'
-import { type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
+import { addApp, addUser, type AppInWorld } from '../support/world.ts'
+import { type Seen, signedInBrowser } from './support/plain-browser.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
 
 // Versions in the console: uploads, edits and rollbacks, over plain HTTP.
 
-let world: World
-let owner: PlainBrowser
-let stranger: PlainBrowser
-beforeAll(async () => {
-  world = await createWorld()
-  owner = await signedInBrowser(world.server.url, world.user)
-  stranger = await signedInBrowser(world.server.url, await addUser(world.platform))
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const owner = await signedInBrowser(world.server.url, world.user)
+const stranger = await signedInBrowser(world.server.url, await addUser(world.platform))
 
 const freshApp = async () => await addApp(world.platform, world.user)
 const pathOf = ({ slug }: AppInWorld, rest = '') => `/console/${slug}${rest}`

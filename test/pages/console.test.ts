@@ -1,5 +1,5 @@
 import { receivedArtifact } from '../support/received-artifact.ts'
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { formTicket } from '../../src/domain/form-ticket.ts'
 import { environments } from '../../src/domain/app.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
@@ -13,29 +13,23 @@ import { createVersion } from '../../src/operations/versions/create-version.ts'
 import { operator, trace } from '../support/operator.ts'
 import { serverKeyIn } from '../support/server-key-in.ts'
 import { moveThrough, submitVersion } from '../support/version.ts'
-import { addApp, addUser, type AppInWorld, appToken, createWorld, endWorld, type World } from '../support/world.ts'
-import { type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
+import { addApp, addUser, type AppInWorld, appToken } from '../support/world.ts'
+import { type Seen, signedInBrowser } from './support/plain-browser.ts'
 import { hostileText } from './support/hostile-text.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
 
 // The console over plain HTTP: what it does for the owner of an app, and refuses to everybody else.
 
 /** A bound value that no page has shown. */
 const seenNever = seenField({ id: `ver_${'0'.repeat(32)}`, revision: 1, submittedAt: null, liveId: null })
 
-let world: World
-let owner: PlainBrowser
-let stranger: PlainBrowser
-let strangersApp: AppInWorld
-beforeAll(async () => {
-  world = await createWorld()
-  const { platform, server, user } = world
-  const other = await addUser(platform, 'Grace Example')
-  strangersApp = await addApp(platform, other)
-  await uploadVersion(platform, strangersApp, '1.0.0')
-  owner = await signedInBrowser(server.url, user)
-  stranger = await signedInBrowser(server.url, other)
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { platform, server, user } = world
+const other = await addUser(platform, 'Grace Example')
+const strangersApp = await addApp(platform, other)
+await uploadVersion(platform, strangersApp, '1.0.0')
+const owner = await signedInBrowser(server.url, user)
+const stranger = await signedInBrowser(server.url, other)
 
 /** An app of the owner for one test. */
 const freshApp = async () => await addApp(world.platform, world.user)

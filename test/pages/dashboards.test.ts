@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { setAppStatus, createApp } from '../../src/operations/apps/apps.ts'
 import { countWaiting, readActivity } from '../../src/operations/counts/counts.ts'
 import { createCredential } from '../../src/operations/credentials/credentials.ts'
@@ -6,15 +6,11 @@ import { addRedirectUri } from '../../src/operations/redirect-uris.ts'
 import { dayMs, dayOf } from '../../src/domain/count.ts'
 import { uploadVersion } from '../operations/support/owner.ts'
 import { operator, trace } from '../support/operator.ts'
-import { addApp, addUser, type AppInWorld, appToken, endWorld, installApp, type Login } from '../support/world.ts'
-import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
+import { addApp, addUser, type AppInWorld, appToken, installApp, type Login } from '../support/world.ts'
+import { operatorWorldOfFile } from './support/operator-world.ts'
 import { signedInBrowser } from './support/plain-browser.ts'
 
-let world: OperatorWorld
-beforeAll(async () => {
-  world = await createOperatorWorld()
-})
-afterAll(async () => await endWorld(world))
+const world = await operatorWorldOfFile()
 
 const pageFor = async (login: Login, path = '/'): Promise<string> =>
   (await (await signedInBrowser(world.server.url, login)).get(path)).text

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { call } from '../support/call.ts'
-import { addApp, appToken, endWorld } from '../support/world.ts'
-import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
-import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { addApp, appToken } from '../support/world.ts'
+import { operatorWorldOfFile } from './support/operator-world.ts'
+import { signedInBrowser } from './support/plain-browser.ts'
 
-let world: OperatorWorld
-let url: string
-let desk: PlainBrowser
-beforeAll(async () => {
-  world = await createOperatorWorld()
-  url = world.server.url
-  desk = await signedInBrowser(url, world.operator)
-})
-afterAll(async () => await endWorld(world))
+const world = await operatorWorldOfFile()
+const url = world.server.url
+const desk = await signedInBrowser(url, world.operator)
 
 const actionsIn = (html: string) =>
   [...html.matchAll(/<dt>Event<\/dt><dd><code>([a-z_.]+)<\/code>/g)].map(([, action = '']) => action)

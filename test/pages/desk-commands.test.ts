@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { call } from '../support/call.ts'
 import { onSqlite } from '../support/engines.ts'
 import { onPostgres } from '../support/postgres.ts'
@@ -7,21 +7,15 @@ import { createVersion } from '../../src/operations/versions/create-version.ts'
 import { developmentCaller } from '../operations/support/owner.ts'
 import { operator, trace } from '../support/operator.ts'
 import { receivedArtifact } from '../support/received-artifact.ts'
-import { addApp, addUser, appToken, endWorld, grantTokens, type Login, signIn } from '../support/world.ts'
-import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
-import { hiddenFields, type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { addApp, addUser, appToken, grantTokens, type Login, signIn } from '../support/world.ts'
+import { operatorWorldOfFile } from './support/operator-world.ts'
+import { hiddenFields, signedInBrowser } from './support/plain-browser.ts'
 
 // What operators do on the desk instead of the command line: accounts, apps, secrets, installs, quotas and backups.
 
-let world: OperatorWorld
-let url: string
-let desk: PlainBrowser
-beforeAll(async () => {
-  world = await createOperatorWorld()
-  url = world.server.url
-  desk = await signedInBrowser(url, world.operator)
-})
-afterAll(async () => await endWorld(world))
+const world = await operatorWorldOfFile()
+const url = world.server.url
+const desk = await signedInBrowser(url, world.operator)
 
 const queries = () => world.platform.database.queries
 const words = (html: string) => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { deleteApp, renameApp } from '../../src/operations/apps/apps.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
 import { uploadVersion } from '../operations/support/owner.ts'
-import { addApp, addUser, appToken, endWorld, signIn } from '../support/world.ts'
-import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
-import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { addApp, addUser, appToken, signIn } from '../support/world.ts'
+import { operatorWorldOfFile } from './support/operator-world.ts'
+import { signedInBrowser } from './support/plain-browser.ts'
 
 // What operators see and decide about apps and their owners, over plain HTTP.
 
-let world: OperatorWorld
-let desk: PlainBrowser
-beforeAll(async () => {
-  world = await createOperatorWorld()
-  desk = await signedInBrowser(world.server.url, world.operator)
-})
-afterAll(async () => await endWorld(world))
+const world = await operatorWorldOfFile()
+const desk = await signedInBrowser(world.server.url, world.operator)
 
 const scene = async () => {
   const owner = await addUser(world.platform, 'Dora Developer')

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { auditEvents } from '../support/audit-events.ts'
 import { png } from '../support/icons.ts'
 import { receivedArtifact } from '../support/received-artifact.ts'
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { authenticateSession } from '../../src/operations/authenticate.ts'
 import { moveVersion, removeDraft } from '../../src/operations/versions/move-version.ts'
@@ -11,19 +11,13 @@ import { writeReviewMessage } from '../../src/operations/versions/review.ts'
 import { setOperator } from '../../src/operations/users/users.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
 import { moveThrough, submitVersion, uploadVersion } from '../support/version.ts'
-import { addApp, type AppInWorld, endWorld } from '../support/world.ts'
-import { addOperator, createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
+import { addApp, type AppInWorld } from '../support/world.ts'
+import { addOperator, operatorWorldOfFile } from './support/operator-world.ts'
 import { hiddenFields, type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
-let world: OperatorWorld
-let url: string
-let desk: PlainBrowser
-beforeAll(async () => {
-  world = await createOperatorWorld()
-  url = world.server.url
-  desk = await signedInBrowser(url, world.operator)
-})
-afterAll(async () => await endWorld(world))
+const world = await operatorWorldOfFile()
+const url = world.server.url
+const desk = await signedInBrowser(url, world.operator)
 
 const pathOf = (app: AppInWorld, version: string) => `/desk/reviews/${app.slug}/${encodeURIComponent(version)}`
 const statusOf = async (app: AppInWorld, version = '1.0.0') =>

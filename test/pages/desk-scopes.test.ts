@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { addScope } from '../../src/operations/scopes/scopes.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
-import { appToken, endWorld } from '../support/world.ts'
-import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
-import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { appToken } from '../support/world.ts'
+import { operatorWorldOfFile } from './support/operator-world.ts'
+import { signedInBrowser } from './support/plain-browser.ts'
 
-let world: OperatorWorld
-let desk: PlainBrowser
-beforeAll(async () => {
-  world = await createOperatorWorld()
-  desk = await signedInBrowser(world.server.url, world.operator)
-})
-afterAll(async () => await endWorld(world))
+const world = await operatorWorldOfFile()
+const desk = await signedInBrowser(world.server.url, world.operator)
 
 const list = '/desk/scopes'
 const form = `${list}/new`

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { putBuilderUser } from '../../src/operations/users/users.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
-import { addUser, endWorld } from '../support/world.ts'
-import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
-import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { addUser } from '../support/world.ts'
+import { operatorWorldOfFile } from './support/operator-world.ts'
+import { signedInBrowser } from './support/plain-browser.ts'
 
-let world: OperatorWorld
-let url: string
-let desk: PlainBrowser
-beforeAll(async () => {
-  world = await createOperatorWorld()
-  url = world.server.url
-  desk = await signedInBrowser(url, world.operator)
-})
-afterAll(async () => await endWorld(world))
+const world = await operatorWorldOfFile()
+const url = world.server.url
+const desk = await signedInBrowser(url, world.operator)
 
 const list = '/desk/service-keys'
 const form = `${list}/new`

@@ -1,23 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { setOperator } from '../../src/operations/users/users.ts'
 import { ticketBook } from '../../src/pages/visit.ts'
 import { call } from '../support/call.ts'
 import { cookieNamed } from '../support/cookie.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
 import { serverKeyIn } from '../support/server-key-in.ts'
-import { addUser, endWorld, grantTokens, signIn } from '../support/world.ts'
-import { addOperator, createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
-import { hiddenFields, plainBrowser, type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { addUser, grantTokens, signIn } from '../support/world.ts'
+import { addOperator, operatorWorldOfFile } from './support/operator-world.ts'
+import { hiddenFields, plainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
-let world: OperatorWorld
-let url: string
-let desk: PlainBrowser
-beforeAll(async () => {
-  world = await createOperatorWorld({ ownProcess: true }) // where hashing a password takes its time
-  url = world.server.url
-  desk = await signedInBrowser(url, world.operator)
-})
-afterAll(async () => await endWorld(world))
+const world = await operatorWorldOfFile({ ownProcess: true }) // where hashing a password takes its time
+const url = world.server.url
+const desk = await signedInBrowser(url, world.operator)
 
 const queries = () => world.platform.database.queries
 const latestEvent = async () => (await queries().audit.list({ appId: null, since: 0, limit: 1 }))[0]

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createInstall } from '../../src/operations/installs/installs.ts'
 import { setOperator } from '../../src/operations/users/users.ts'
 import { call } from '../support/call.ts'
@@ -7,20 +7,14 @@ import { eventually } from '../support/crash.ts'
 import { onSqlite } from '../support/engines.ts'
 import { onPostgres } from '../support/postgres.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
-import { addApp, appToken, endWorld, type Login } from '../support/world.ts'
-import { addOperator, createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
+import { addApp, appToken, type Login } from '../support/world.ts'
+import { addOperator, operatorWorldOfFile } from './support/operator-world.ts'
 import { pageTable } from './support/page-table.ts'
-import { type PlainBrowser, plainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { plainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
-let world: OperatorWorld
-let url: string
-let desk: PlainBrowser
-beforeAll(async () => {
-  world = await createOperatorWorld()
-  url = world.server.url
-  desk = await signedInBrowser(url, world.operator)
-})
-afterAll(async () => await endWorld(world))
+const world = await operatorWorldOfFile()
+const url = world.server.url
+const desk = await signedInBrowser(url, world.operator)
 
 const queries = () => world.platform.database.queries
 const latestEvent = async () => (await queries().audit.list({ appId: null, since: 0, limit: 1 }))[0]

@@ -1,27 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { type Environment, environments } from '../../src/domain/app.ts'
 import { createCredential } from '../../src/operations/credentials/credentials.ts'
 import { uploadVersion } from '../operations/support/owner.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
 import { addApp, addUser, endWorld, installApp } from '../support/world.ts'
-import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
+import { operatorWorldOfFile } from './support/operator-world.ts'
 import { loginOf } from './support/enter.ts'
-import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { signedInBrowser } from './support/plain-browser.ts'
 import { siteMap } from './support/site-map.ts'
 import { createStockedWorld } from './support/stocked-world.ts'
 
 // The pages of an app show one of its environments at a time. The address says which one, every way from page to page keeps it, and
 // nothing else remembers it.
 
-let world: OperatorWorld
-let owner: PlainBrowser
-let desk: PlainBrowser
-beforeAll(async () => {
-  world = await createOperatorWorld()
-  owner = await signedInBrowser(world.server.url, world.user)
-  desk = await signedInBrowser(world.server.url, world.operator)
-})
-afterAll(async () => await endWorld(world))
+const world = await operatorWorldOfFile()
+const owner = await signedInBrowser(world.server.url, world.user)
+const desk = await signedInBrowser(world.server.url, world.operator)
 
 /** An app with a secret, a redirect URI and an install in each environment; of a live one users get a version. */
 const scene = async (isLive: boolean) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { refuse } from '../../src/domain/errors.ts'
 import { authenticateSession } from '../../src/operations/authenticate.ts'
 import { csvDownload } from '../../src/pages/csv-download.ts'
@@ -7,19 +7,13 @@ import { callWith, doorOf } from '../http/support/door.ts'
 import { renameApp } from '../../src/operations/apps/apps.ts'
 import { createInstall } from '../../src/operations/installs/installs.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
-import { addApp, addUser, endWorld, installApp } from '../support/world.ts'
-import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
-import { type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
+import { addApp, addUser, installApp } from '../support/world.ts'
+import { operatorWorldOfFile } from './support/operator-world.ts'
+import { type Seen, signedInBrowser } from './support/plain-browser.ts'
 
-let world: OperatorWorld
-let desk: PlainBrowser
-let owner: PlainBrowser
-beforeAll(async () => {
-  world = await createOperatorWorld()
-  desk = await signedInBrowser(world.server.url, world.operator)
-  owner = await signedInBrowser(world.server.url, world.user)
-})
-afterAll(async () => await endWorld(world))
+const world = await operatorWorldOfFile()
+const desk = await signedInBrowser(world.server.url, world.operator)
+const owner = await signedInBrowser(world.server.url, world.user)
 
 /** The lines of a file without its first one. */
 const linesOf = ({ text }: Seen): readonly string[] => text.split('\r\n').slice(1, -1)

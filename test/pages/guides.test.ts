@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { guideAreas } from '../../src/guides/index.ts'
 import type { Json } from '../support/call.ts'
-import { addApp, addUser, createWorld, endWorld, type World } from '../support/world.ts'
+import { addApp, addUser } from '../support/world.ts'
 import { plainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
 
-let world: World
-beforeAll(async () => void (world = await createWorld()))
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
 
 const guides = guideAreas.flatMap((area) => area.guides)
 const visitor = () => plainBrowser(world.server.url)

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createWorld, endWorld, signIn, type World } from '../support/world.ts'
+import { expect, test } from 'bun:test'
+import { signIn } from '../support/world.ts'
 import { plainBrowser, signedInBrowser } from './support/plain-browser.ts'
 import { sessionCookieOf } from '../support/cookie.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
 
 // Pages are compressed, unless the length could tell another site what is in them.
 
-let world: World
-let cookie: string
-beforeAll(async () => {
-  world = await createWorld()
-  cookie = sessionCookieOf(world.server.url, await signIn(world.server.url, world.user))
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const cookie = sessionCookieOf(world.server.url, await signIn(world.server.url, world.user))
 
 /** The coding of an answer. */
 const codingOf = async (path: string, headers: Readonly<Record<string, string>>): Promise<string | null> => {

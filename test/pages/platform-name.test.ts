@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { challengeOf } from '../../src/domain/pkce.ts'
-import { createWorld, endWorld, verifier, type World } from '../support/world.ts'
+import { verifier } from '../support/world.ts'
 import { plainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
 
 const env = {
   PLATFORM_NAME: 'Acme & Söhne',
   BUILDER_NAME: 'Sites <&>',
   BUILDER_URL: 'https://builder.example/home?a=1&b=2',
 }
-let world: World
-beforeAll(async () => void (world = await createWorld({ env })))
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile({ env })
 
 const consentPath = () => {
   const { app } = world

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { strToU8, zipSync, type Zippable } from 'fflate'
 import { receivedArtifact } from '../support/received-artifact.ts'
 import { moveThrough, submitVersion } from '../support/version.ts'
-import { addApp, type AppInWorld, endWorld } from '../support/world.ts'
-import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
-import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { addApp, type AppInWorld } from '../support/world.ts'
+import { operatorWorldOfFile } from './support/operator-world.ts'
+import { signedInBrowser } from './support/plain-browser.ts'
 
-let world: OperatorWorld
-let desk: PlainBrowser
-beforeAll(async () => {
-  world = await createOperatorWorld()
-  desk = await signedInBrowser(world.server.url, world.operator)
-})
-afterAll(async () => await endWorld(world))
+const world = await operatorWorldOfFile()
+const desk = await signedInBrowser(world.server.url, world.operator)
 
 /** A new version with this file, which waits for review. */
 const submit = async (app: AppInWorld, version: string, bytes: Uint8Array): Promise<string> => {

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { renameApp } from '../../src/operations/apps/apps.ts'
 import { createCredential, revokeCredential } from '../../src/operations/credentials/credentials.ts'
 import { addRedirectUri } from '../../src/operations/redirect-uris.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
-import { addApp, addUser, endWorld, installApp, signIn } from '../support/world.ts'
-import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
+import { addApp, addUser, installApp, signIn } from '../support/world.ts'
+import { operatorWorldOfFile } from './support/operator-world.ts'
 import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
 // Lists that are usually short: they offer a search when they are not. And what stands around a confirmation.
 
-let world: OperatorWorld
-let owner: PlainBrowser
-beforeAll(async () => {
-  world = await createOperatorWorld()
-  owner = await signedInBrowser(world.server.url, world.user)
-})
-afterAll(async () => await endWorld(world))
+const world = await operatorWorldOfFile()
+const owner = await signedInBrowser(world.server.url, world.user)
 
 const isSearchable = (text: string): boolean => text.includes('type="search"')
 

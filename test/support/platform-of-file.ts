@@ -5,8 +5,8 @@ import { openAsOperator } from './operator.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 /** One platform without a server for all tests of the calling file, on a new database. It is closed after the last of them. */
-export const platformOfFile = async (): Promise<Platform> => {
-  const platform = await openAsOperator(join(temporaryFolder(), 'app-platform.db'))
+export const platformOfFile = async (file = join(temporaryFolder(), 'app-platform.db')): Promise<Platform> => {
+  const platform = await openAsOperator(file)
   afterAll(async () => await platform.database.close())
   return platform
 }

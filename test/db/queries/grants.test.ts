@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { TimeKey } from '../../../src/domain/time-key.ts'
 import type { Grant } from '../../../db/database.ts'
-import type { Platform } from '../../../src/operations/platform.ts'
 import { countRows } from '../../support/expired-rows.ts'
 import { addFamily as writeFamily, addGrant as writeGrant, pairOf } from '../../support/grant-family.ts'
-import { openAsOperator } from '../../support/operator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { addApp, addUser, type AppInWorld, type Login } from '../../support/world.ts'
+import { addApp, addUser, type Login } from '../../support/world.ts'
+import { platformOfFile } from '../../support/platform-of-file.ts'
 
 const file = join(temporaryFolder(), 'grants.db')
-let platform: Platform
-let user: Login
-let app: AppInWorld
-beforeAll(async () => {
-  platform = await openAsOperator(file)
-  user = await addUser(platform)
-  app = await addApp(platform, user)
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile(file)
+const user = await addUser(platform)
+const app = await addApp(platform, user)
 
 const key = () => platform.random.timeKey(platform.clock.now())
 const addFor = async (owner: Login) => await writeGrant(platform, app, owner)

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { rowKey } from '../../../src/domain/identifier.ts'
-import type { Platform } from '../../../src/operations/platform.ts'
-import { openAsOperator } from '../../support/operator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { differences, rowsIn } from '../support/two-sides.ts'
+import { platformOfFile } from '../../support/platform-of-file.ts'
 
 const file = join(temporaryFolder(), 'once.db')
 const moment = Date.UTC(2027, 0)
-let platform: Platform
-beforeAll(async () => {
-  platform = await openAsOperator(file)
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile(file)
 
 test('an outcome replaces only the earlier one of the same caller, method, path and key', async () => {
   const name = { principal: 'crd_1', method: 'POST', path: '/versions', key: 'k' }
