@@ -44,7 +44,8 @@ const ruleOf = (schema: TSchema): string => {
   if (KindGuard.IsBoolean(schema)) return 'true or false'
   if (KindGuard.IsArray(schema)) return `a list${boundsOf(schema.minItems, schema.maxItems, 'entries')}`
   if (KindGuard.IsString(schema)) {
-    const form = schema.pattern === undefined ? '' : `, in the form ${schema.pattern}`
+    // A pattern is for programs. What the field is, in words, says the same to a person.
+    const form = schema.pattern === undefined ? '' : `: ${schema.description?.replace(/\.$/, '') ?? schema.pattern}`
     return `text${boundsOf(schema.minLength, schema.maxLength, 'characters')}${form}`
   }
   if (KindGuard.IsInteger(schema)) return `a whole number${boundsOf(schema.minimum, schema.maximum, '')}`

@@ -51,7 +51,7 @@ test('a rule is told in words, with its bounds and its values', () => {
     size: Type.Integer({ minimum: 1, maximum: 5 }),
     most: Type.Integer({ maximum: 5 }),
     name: Type.String({ minLength: 1 }),
-    hash: Type.String({ pattern: '^[0-9a-f]{2}$' }),
+    hash: Type.String({ pattern: '^[0-9a-f]{2}$', description: 'Two hex digits.' }),
     some: Type.Array(Type.String(), { maxItems: 2 }),
     kind: Type.Union([Type.Literal('website'), Type.Literal('store')]),
     isOn: Type.Boolean(),
@@ -67,7 +67,7 @@ test('a rule is told in words, with its bounds and its values', () => {
   expect(saidOf({ size: 9 })).toBe('It must be a whole number of 1 to 5.')
   expect(saidOf({ most: 9 })).toBe('It must be a whole number of at most 5.')
   expect(saidOf({ name: '' })).toBe('It must be text that is not empty.')
-  expect(saidOf({ hash: 'canary' })).toBe('It must be text, in the form ^[0-9a-f]{2}$.')
+  expect(saidOf({ hash: 'canary' })).toBe('It must be text: Two hex digits.')
   expect(saidOf({ some: ['a', 'b', 'c'] })).toBe('It must be a list of at most 2 entries.')
   expect(saidOf({ kind: 'canary' })).toBe('It must be website or store.')
   expect(saidOf({ isOn: 'true' })).toBe('It must be true or false.')
