@@ -1,6 +1,8 @@
 import { statedName } from './entered-name.ts'
+import { PlatformError } from './errors.ts'
 import { isForeignId } from './identifier.ts'
 import { isSlug } from './name.ts'
+import { faultOfLine, invalidJson, parseStrictJson } from './strict-json.ts'
 import { parseTimestamp } from './timestamp.ts'
 
 /** Websites and stores: the only resources of a user that an app can read (spec section 2). */
@@ -31,12 +33,11 @@ type ReadResource =
 
 /** Reads the JSON text of one resource; unknown fields are ignored. A fault names its field. The builder's own must have its IDs. */
 export const readResource = (text: string, isOfBuilder: boolean): ReadResource => {
-  const record = parseObject(text)
-  if (record === null) return { kind: 'fault', message: 'This is not a JSON object.' }
   try {
-    return { kind: 'resource', resource: resourceOf(record, isOfBuilder) }
+    return { kind: 'resource', resource: resourceOf(objectIn(text), isOfBuilder) }
   } catch (error) {
     if (error instanceof FieldFault) return { kind: 'fault', message: error.message }
+    if (error instanceof PlatformError) return { kind: 'fault', message: faultOfLine(error) }
     throw error
   }
 }
@@ -80,13 +81,10 @@ class FieldFault extends Error {
   }
 }
 
-const parseObject = (text: string): object | null => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && !Array.isArray(value) ? value : null
-  } catch {
-    return null
-  }
+const objectIn = (text: string): object => {
+  const value = parseStrictJson(text)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  throw invalidJson()
 }
 
 /** Own fields only, not those that every object inherits. */

@@ -1,4 +1,4 @@
-import { Ascii } from './strict-body.ts'
+import { Ascii } from '../domain/strict-json.ts'
 import { artifactIntake, type ReceivedArtifact } from '../operations/artifacts/artifacts.ts'
 
 /** The file of an upload; null if it was not base64. */

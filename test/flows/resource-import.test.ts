@@ -63,6 +63,15 @@ test('all lines are stored, and the same file again changes nothing', async () =
   expect(before.get('2')).toMatchObject({ status: 'draft', createdAt: '2026-01-01T00:00:00.000Z', publishedAt: null })
   const events = await eventCount()
   expect((await importAll(file)).body).toEqual({ created: 0, updated: 0, removed: 0, installs: 0 })
+  const said = JSON.stringify(siteOf('3')).slice(0, -1)
+  for (const [more, fault] of [
+    ['"name":"Another"', 'an object with the same field twice'],
+    ['"x":{"y":"\\ud800"}', 'a text with a NUL or half of a surrogate pair'],
+    ['"x":-1e999', 'a number that no double can hold'],
+  ]) {
+    const strict = await importText(`${said},${more}}`)
+    expect(strict.body.error.message).toBe(`Line 1: The JSON has ${fault}, which is not taken here.`)
+  }
   expect([await stored(), await eventCount()]).toEqual([before, events])
 })
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { anything, assert, constantFrom, dictionary, json, jsonValue, property, string, tuple } from 'fast-check'
 import { PlatformError } from '../../src/domain/errors.ts'
-import { parseStrictJson, readForm, readJson } from '../../src/http/strict-body.ts'
+import { parseStrictJson } from '../../src/domain/strict-json.ts'
+import { readForm, readJson } from '../../src/http/strict-body.ts'
 import { refusalOf } from '../operations/support/owner.ts'
 import { callWith } from './support/door.ts'
 

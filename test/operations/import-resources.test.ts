@@ -94,7 +94,7 @@ test('a byte order mark is allowed only at the start of the file', async () => {
   const line = JSON.stringify({ owner: owner.email, kind: 'site', name: 'A', slug: 'mark', status: 'draft' })
   expect(await importText([bytes(`\ufeff${line}\n`)])).toMatchObject({ created: 1, updated: 0 })
   await expect(importText([bytes(`${line}\n\ufeff${line}\n`)])).rejects.toMatchObject({
-    facts: { message: 'Line 2: This is not a JSON object.' },
+    facts: { message: 'Line 2: The JSON has a byte order mark, which is not taken here.' },
   })
 })
 

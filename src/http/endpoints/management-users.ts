@@ -1,4 +1,5 @@
 import { refuse } from '../../domain/errors.ts'
+import { parseStrictJson } from '../../domain/strict-json.ts'
 import { eraseUser, exportUser, personalDataText } from '../../operations/users/personal-data.ts'
 import {
   type BuilderUser,
@@ -22,7 +23,6 @@ import {
 } from '../contract/management.ts'
 import { jsonBody, lineBody, queryOf } from '../endpoint.ts'
 import { checkOf } from '../schema-check.ts'
-import { parseStrictJson } from '../strict-body.ts'
 import { importSteps } from '../upload-body.ts'
 import { importUsers } from '../../operations/users/import-users.ts'
 import { managed } from '../management.ts'

@@ -1,5 +1,6 @@
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
+import { faultOfLine } from '../../domain/strict-json.ts'
 import { decide, type Operation } from '../decide.ts'
 import type { Platform } from '../platform.ts'
 import { importLines, type LineFault, lineFault, mostFaults, wrongLines } from '../resources/merge-lines.ts'
@@ -87,9 +88,7 @@ const userIn = (text: string, read: ImportOrder['read']): CheckedUser | string =
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error
     const { param } = error.facts
-    const isSentenceOfCode = error.message === refuse('invalid_json').message // which is about a whole body
-    if (isSentenceOfCode) return 'This is not a JSON object.'
-    return param === undefined ? error.message : `${param}: ${error.message}`
+    return param === undefined ? faultOfLine(error) : `${param}: ${error.message}`
   }
 }
 
