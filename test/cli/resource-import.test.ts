@@ -74,7 +74,7 @@ test('given times are kept, with any offset; null counts as not given', async ()
 const redSite = (slug: string) => JSON.stringify(site(slug, { colour: 'red' }))
 
 test('blank lines, a byte order mark, CRLF, a missing last line end and unknown fields are accepted', async () => {
-  const text = `\ufeff${redSite('bom')}\r\n\r\n   \n{"__proto__":{"a":1},${redSite('proto').slice(1)}\n${redSite('last')}`
+  const text = `\ufeff${redSite('bom')}\r\n\r\n   \n{"constructor":{"a":1},${redSite('proto').slice(1)}\n${redSite('last')}`
   expect(await desk.json(['resource', 'import', '-'], { stdin: text })).toEqual({
     created: 3,
     updated: 0,
@@ -91,7 +91,7 @@ const wrongLines: readonly (readonly [name: string, line: string | Uint8Array, s
   ['not UTF-8', Uint8Array.from([0x7b, 0xff, 0x7d]), 'This is not UTF-8.'],
   ['too long', JSON.stringify(site('x', { name: 'n'.repeat(70_000) })), 'The line is longer than 64 KiB.'],
   ['no owner', JSON.stringify(site('x', { owner: undefined })), 'owner: This is missing.'],
-  ['an owner by inheritance', '{"__proto__":{"owner":"ada@example.com"},"kind":"site"}', 'owner: This is missing.'],
+  ['an owner by inheritance', '{"__proto__":{"owner":"ada@example.com"},"kind":"site"}', 'The JSON has a field __proto__, which is not taken here.'],
   ['an unknown owner', JSON.stringify(site('x', { owner: 'nobody@example.com' })), 'owner: There is no user with this address.'],
   ['a number for a name', JSON.stringify(site('x', { name: 7 })), 'name: This must be a string.'],
   ['a bad slug', JSON.stringify(site('Bad Slug')), 'slug: A slug has 1 to 63 characters: a-z, 0-9, and hyphens inside.'],
