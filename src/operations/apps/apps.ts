@@ -5,6 +5,7 @@ import { clientId, recordId } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
 import { isSlug, typedAppName } from '../../domain/name.ts'
 import { readScopeNames, type ScopeName, parseStoredScope, scopeWords } from '../../domain/scope.ts'
+import type { AuditFacts } from '../audit/event.ts'
 import { badInput, decide, type Operation, refusalOfFaults, type OpenChange, refuseFault } from '../decide.ts'
 import type { Platform } from '../platform.ts'
 import { findUser, noUserAt } from '../users/find-user.ts'
@@ -117,6 +118,20 @@ const readScopes = (text: string): { readonly scopes: readonly ScopeName[]; read
   return parsed.kind === 'scopes' ? { scopes: parsed.scopes, fault: null } : { scopes: [], fault: parsed.message }
 }
 
+/** Gives an app these values and records it, unless it has them. Answers with the app as it is then. */
+const changeApp = async (
+  { q, now, record }: OpenChange,
+  app: App,
+  to: Parameters<Queries['apps']['change']>[1],
+  told: Pick<AuditFacts, 'action' | 'detail'>,
+): Promise<App> => {
+  const after = { ...app, ...to }
+  if (Bun.deepEquals(after, app)) return app
+  await q.apps.change(app.id, to, now)
+  await record({ ...told, appId: app.id, target: app.id })
+  return { ...after, updatedAt: now }
+}
+
 type NewAppName = { readonly slug: string; readonly name: string }
 
 /**
@@ -126,13 +141,10 @@ type NewAppName = { readonly slug: string; readonly name: string }
 export const renameApp: Operation<NewAppName, AppRecord> = async (platform, trace, actor, input) => {
   const { name, fault } = typedAppName(input.name, platform.platformName)
   refuseFault('name', fault)
-  return await decide(platform, trace, { actor }, async ({ q, now, record }) => {
-    const app = await findApp(q, input.slug)
-    if (app.name === name) return await appRecord(q, app)
-    await q.apps.change(app.id, { name }, now)
+  return await decide(platform, trace, { actor }, async (change) => {
+    const app = await findApp(change.q, input.slug)
     const detail = { from: app.name, to: name }
-    await record({ action: 'app.renamed', appId: app.id, target: app.id, detail })
-    return await appRecord(q, { ...app, name, updatedAt: now })
+    return await appRecord(change.q, await changeApp(change, app, { name }, { action: 'app.renamed', detail }))
   })
 }
 
@@ -152,13 +164,10 @@ type NewPublisher = { readonly slug: string; readonly publisher: string }
 export const setPublisher: Operation<NewPublisher, AppRecord> = async (platform, trace, actor, input) => {
   const { publisher, fault } = typedPublisher(platform, input.publisher)
   refuseFault('publisher', fault)
-  return await decide(platform, trace, { actor }, async ({ q, now, record }) => {
-    const app = await findApp(q, input.slug)
-    if (app.publisher === publisher) return await appRecord(q, app)
-    await q.apps.change(app.id, { publisher }, now)
-    const detail = { from: app.publisher, to: publisher }
-    await record({ action: 'app.publisher_changed', appId: app.id, target: app.id, detail })
-    return await appRecord(q, { ...app, publisher, updatedAt: now })
+  return await decide(platform, trace, { actor }, async (change) => {
+    const app = await findApp(change.q, input.slug)
+    const told = { action: 'app.publisher_changed', detail: { from: app.publisher, to: publisher } } as const
+    return await appRecord(change.q, await changeApp(change, app, { publisher }, told))
   })
 }
 
@@ -169,12 +178,10 @@ type Listing = { readonly slug: string; readonly isListed: boolean }
  * @throws invalid_request for an unknown slug
  */
 export const setListed: Operation<Listing, AppRecord> = async (platform, trace, actor, { slug, isListed }) =>
-  await decide(platform, trace, { actor }, async ({ q, now, record }) => {
-    const app = await findApp(q, slug)
-    if (app.isListed === isListed) return await appRecord(q, app)
-    await q.apps.change(app.id, { isListed }, now)
-    await record({ action: isListed ? 'app.listed' : 'app.hidden', appId: app.id, target: app.id })
-    return await appRecord(q, { ...app, isListed, updatedAt: now })
+  await decide(platform, trace, { actor }, async (change) => {
+    const app = await findApp(change.q, slug)
+    const action = isListed ? 'app.listed' : 'app.hidden'
+    return await appRecord(change.q, await changeApp(change, app, { isListed }, { action }))
   })
 
 type NewAppScopes = { readonly slug: string; readonly scopes: string }
@@ -187,7 +194,8 @@ type NewAppScopes = { readonly slug: string; readonly scopes: string }
 export const changeAppScopes: Operation<NewAppScopes, AppRecord> = async (platform, trace, actor, input) => {
   const asked = readScopes(input.scopes)
   refuseFault('scopes', asked.fault)
-  return await decide(platform, trace, { actor }, async ({ q, now, record }) => {
+  return await decide(platform, trace, { actor }, async (change) => {
+    const { q } = change
     const app = await findApp(q, input.slug)
     const registered = await registration(q, app, asked.scopes)
     if (registered instanceof PlatformError) return registered
@@ -197,9 +205,7 @@ export const changeAppScopes: Operation<NewAppScopes, AppRecord> = async (platfo
       added: asked.scopes.filter((name) => !before.includes(name)),
       withdrawn: before.filter((name) => !asked.scopes.includes(name)),
     }
-    await q.apps.change(app.id, registered, now)
-    await record({ action: 'app.scopes_changed', appId: app.id, target: app.id, detail })
-    return await appRecord(q, { ...app, ...registered, updatedAt: now })
+    return await appRecord(q, await changeApp(change, app, registered, { action: 'app.scopes_changed', detail }))
   })
 }
 
@@ -215,15 +221,13 @@ export const letSecretsRollBack: Operation<RollbackRule, AppRecord & Pick<App, '
   actor,
   { slug, areAllowed: secretsRollBack },
 ) =>
-  await decide(platform, trace, { actor, endsAccess: !secretsRollBack }, async ({ q, now, record }) => {
-    const app = await findApp(q, slug)
-    const isNew = app.secretsRollBack !== secretsRollBack
-    if (isNew) {
-      await q.apps.change(app.id, { secretsRollBack }, now)
-      const action = secretsRollBack ? 'app.rollback_allowed' : 'app.rollback_refused'
-      await record({ action, appId: app.id, target: app.id })
+  await decide(platform, trace, { actor, endsAccess: !secretsRollBack }, async (change) => {
+    const app = await findApp(change.q, slug)
+    const action = secretsRollBack ? 'app.rollback_allowed' : 'app.rollback_refused'
+    return {
+      ...(await appRecord(change.q, await changeApp(change, app, { secretsRollBack }, { action }))),
+      secretsRollBack,
     }
-    return { ...(await appRecord(q, isNew ? { ...app, updatedAt: now } : app)), secretsRollBack }
   })
 
 type NewAppStatus = { readonly slug: string; readonly status: App['status'] }
@@ -236,28 +240,21 @@ type NewAppStatus = { readonly slug: string; readonly status: App['status'] }
 export const setAppStatus: Operation<NewAppStatus, AppRecord> = async (platform, trace, actor, input) => {
   const isSuspension = input.status === 'suspended'
   return await decide(platform, trace, { actor, endsAccess: isSuspension }, async (change) => {
-    const { q, now, record } = change
+    const { q } = change
     const app = await findApp(q, input.slug)
-    if (app.status === input.status) return await appRecord(q, app)
-    if (isSuspension) {
-      await suspendApp(change, app)
-    } else {
-      // Of a deleted app the publisher can be erased, and then it can be undeleted.
-      if ((await q.users.byId(app.ownerId))?.erasedAt !== null) return badInput('app', ownerErased)
-      await q.apps.change(app.id, { status: 'active' }, now)
-      await record({ action: 'app.activated', appId: app.id, target: app.id })
-    }
-    return await appRecord(q, { ...app, status: input.status, updatedAt: now })
+    if (isSuspension) return await appRecord(q, await suspendApp(change, app))
+    if (app.status === 'active') return await appRecord(q, app)
+    // Of a deleted app the publisher can be erased, and then it can be undeleted.
+    if ((await q.users.byId(app.ownerId))?.erasedAt !== null) return badInput('app', ownerErased)
+    return await appRecord(q, await changeApp(change, app, { status: 'active' }, { action: 'app.activated' }))
   })
 }
 
 const ownerErased = 'The publisher of this app was erased: transfer it to another user first.'
 
-/** Suspends an active app inside a transaction. */
-export const suspendApp = async ({ q, now, record }: OpenChange, app: App): Promise<void> => {
-  await q.apps.change(app.id, { status: 'suspended' }, now)
-  await record({ action: 'app.suspended', appId: app.id, target: app.id })
-}
+/** Suspends an app inside a transaction. */
+export const suspendApp = async (change: OpenChange, app: App): Promise<App> =>
+  await changeApp(change, app, { status: 'suspended' }, { action: 'app.suspended' })
 
 type AppTransfer = { readonly slug: string; readonly email: string }
 
@@ -290,14 +287,14 @@ export const findHeir = async (
 }
 
 /** Changes the owner inside a transaction that has found the heir with `findHeir`. What the previous owner offered ends, and every offer of the app. */
-export const transferTo = async ({ q, now, record }: OpenChange, app: App, heir: User): Promise<App> => {
-  await q.apps.change(app.id, { ownerId: heir.id, publisher: null }, now) // the new owner does not publish under that name
+export const transferTo = async (change: OpenChange, app: App, heir: User): Promise<App> => {
+  const { q, now } = change
+  const told = { action: 'app.transferred', detail: { from: app.ownerId, to: heir.id } } as const
+  const given = await changeApp(change, app, { ownerId: heir.id, publisher: null }, told) // who does not publish under that name
   await q.appMembers.end(app.id, heir.id, now) // whose membership is in the row of the app from now on
   await q.appInvitations.endAll(app.id, { by: app.ownerId }, now)
   await q.appInvitations.endOffers(app.id, now) // or an older one would take the app from its new owner
-  const detail = { from: app.ownerId, to: heir.id }
-  await record({ action: 'app.transferred', appId: app.id, target: app.id, detail })
-  return { ...app, ownerId: heir.id, publisher: null, updatedAt: now }
+  return given
 }
 
 /**
