@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, spyOn, test } from 'bun:test'
+import { recordId } from '../../src/domain/identifier.ts'
 import { type SignInCause, sentenceOf, signInCauses } from '../../src/domain/sign-in-cause.ts'
 import { createUser } from '../../src/operations/users/users.ts'
 import { unlinkIdentity } from '../../src/operations/users/identities.ts'
@@ -231,6 +232,20 @@ const cases: readonly Case[] = [
     before: async () => {
       await signIn(open, saying(personOf('leaver')))
       await setUserStatus(open.platform, trace, operator, { email: 'leaver@id.example', status: 'disabled' })
+    },
+  },
+  {
+    title: 'an account that a recovery has suspended',
+    cause: 'disabled',
+    tricks: saying(personOf('recovered')),
+    before: async () => {
+      await open.platform.database.transaction(async (q) => {
+        const row = await q.users.byId(open.user.id)
+        if (row === null) throw new Error('There is no user.')
+        const id = recordId('usr_', open.platform.random.uuid(open.platform.clock.now()))
+        await q.users.insert({ ...row, id, externalId: id, email: 'recovered@id.example', suspendedAt: 1 })
+        await q.identities.link({ issuer: provider.issuer, subject: 'recovered', userId: id, createdAt: 1 })
+      })
     },
   },
 ]
