@@ -94,7 +94,7 @@ const rows = {
   email_missing: refused(
     'email_missing',
     ({ provider }) =>
-      `There is no account here for you yet, and ${provider} did not give an email address of yours. ${askOperator}`,
+      `There is no account here for you yet, and ${provider} gave no email address of yours that can be used here. ${askOperator}`,
   ),
   email_unverified: refused(
     'email_unverified',

@@ -293,11 +293,16 @@ const asker =
       throw new ProviderFault(causeOfRefusal(code), words, code)
     }
     if (status >= 500) throw new ProviderFault('provider_unreachable', { endpoint, description: `Status ${status}.` })
-    const isUsable = status === 200 && text !== null && (body !== null || type === 'application/jwt')
-    if (isUsable) return new Response(text, { headers: { 'content-type': body === null ? type : 'application/json' } })
+    if (status === 200 && body !== null) return Response.json(withoutNulls(body))
+    if (status === 200 && text !== null && type === 'application/jwt') {
+      return new Response(text, { headers: { 'content-type': type } })
+    }
     const what = text === null ? 'too long' : `of the type ${foreignText(type) ?? 'unknown'}, or not a JSON object`
     throw new ProviderFault('provider_broken', { endpoint, description: `Status ${status}. The answer is ${what}.` })
   }
+
+/** Some providers write null for what they do not give, such as a refresh token, which the library would take for a wrong type. */
+const withoutNulls = (body: object) => Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
 
 /** `text` is null for a longer answer than a provider gives. */
 const fetchAnswer = async (url: string, options: RequestInit, patienceMs: number) => {

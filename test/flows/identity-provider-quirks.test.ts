@@ -637,6 +637,27 @@ test('metadata without what a sign-in needs are refused with what is missing', a
   }
 })
 
+test('what a provider answers with null is what it does not give', async () => {
+  for (const name of ['expires_in', 'refresh_token', 'scope']) {
+    provider.cheat({})
+    const browser = plainBrowser(open.server.url)
+    const away = (await browser.get('/sign-in/oidc?return_to=/account')).headers.get('location') ?? ''
+    const now = Math.floor(Date.now() / 1000)
+    const nonce = new URL(away).searchParams.get('nonce')
+    const claims = {
+      ...personOf(`null-${name}`),
+      iss: provider.issuer,
+      aud: 'platform',
+      iat: now,
+      exp: now + 60,
+      nonce,
+    }
+    const answer = { access_token: 'x', token_type: 'Bearer', id_token: await provider.sign(claims), [name]: null }
+    provider.cheat(at('/token', () => Response.json(answer)))
+    expect([name, (await comeBack(open, away, {}, browser)).status]).toEqual([name, 303])
+  }
+})
+
 test('an address that a provider leaves empty, or that is none, is one that it does not have', async () => {
   for (const name of ['userinfo_endpoint', 'end_session_endpoint']) {
     for (const value of [

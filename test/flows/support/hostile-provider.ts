@@ -70,10 +70,12 @@ export const startHostileProvider = async (path = '') => {
     const now = Math.floor(Date.now() / 1000) + (tricks.clockSeconds ?? 0)
     const right = { iss: issuer, aud: 'platform', iat: now, exp: now + 60, nonce: begun.get('nonce') }
     const claims = tricks.claims?.(right) ?? right
-    const sign =
-      tricks.sign ?? (async (said) => await idToken({ alg: 'RS256', kid: key.kid }, said, key.pair.privateKey))
-    return Response.json({ access_token: 'x', token_type: 'Bearer', id_token: await sign(claims) })
+    return Response.json({ access_token: 'x', token_type: 'Bearer', id_token: await (tricks.sign ?? sign)(claims) })
   }
+
+  /** An ID token as the provider signs it. */
+  const sign = async (claims: Claims): Promise<string> =>
+    await idToken({ alg: 'RS256', kid: key.kid }, claims, key.pair.privateKey)
 
   const metadata = () => ({
     issuer,
@@ -110,6 +112,7 @@ export const startHostileProvider = async (path = '') => {
     rotate: async (): Promise<void> => {
       key = await newKey('second')
     },
+    sign,
     publicKey: async () => await crypto.subtle.exportKey('spki', key.pair.publicKey),
     stop: async () => await server.stop(true),
   }
