@@ -91,7 +91,10 @@ export const faultSentence = (error: unknown): string | null => {
   if ('syscall' in error && error.syscall === 'listen') return listenSentence(error)
   if (error.code === 'EADDRINUSE') return listenSentence(error)
   if (lackedDescriptors(error)) return noDescriptors
-  const path = 'path' in error && typeof error.path === 'string' && error.path !== '' ? error.path : null
+  // What is given its name by renaming is called by that name: nobody knows the other one.
+  const [named, target] = ['path', 'dest'].map((name): unknown => Reflect.get(error, name))
+  const place = typeof target === 'string' && error.code !== 'ENOENT' ? target : named
+  const path = typeof place === 'string' && place !== '' ? place : null
   if (sqliteCode(error) === null) return systemSentence(error.code, path) ?? unknownSentence(error.code, path)
   return systemSentence(lacksRoom(error) ? 'ENOSPC' : String(error.code).split('_', 2).join('_'), path)
 }

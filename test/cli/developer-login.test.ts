@@ -183,6 +183,21 @@ test('an unknown flag with a secret is refused without repeating the secret', as
   }
 })
 
+test('a folder in the place of a saved login is named by every command that meets it', async () => {
+  const developer = newDeveloper()
+  await developer.json(['login', ...at()], asVariables(world.app.development))
+  const [name = ''] = readdirSync(developer.kept)
+  const place = join(developer.kept, name)
+  rmSync(place)
+  mkdirSync(place)
+  const logins = { login: asVariables(world.app.development), logout: {}, whoami: {} }
+  for (const [command, env] of Object.entries(logins)) {
+    const { exitCode, stderr } = await developer.run([command, ...at()], env)
+    expect({ command, exitCode }).toEqual({ command, exitCode: 1 })
+    expect(stderr).toStartWith(`error: ${place} is `)
+  }
+})
+
 test('a saved login that others can read is refused', async () => {
   const developer = newDeveloper()
   await developer.json(['login', ...at()], asVariables(world.app.development))

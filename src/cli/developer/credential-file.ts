@@ -1,4 +1,14 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { isText, recordOf } from '../../client/answer-shapes.ts'
 import { CommandFailed } from '../output.ts'
@@ -58,7 +68,7 @@ export const findLogin = (folder: string, url: string): KeptLogin | null => {
 export const forgetLogin = (folder: string, url: string): boolean => {
   const file = fileOf(folder, url)
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return false
-  rmSync(file)
+  unlinkSync(file) // names a folder, which `rmSync` does not
   return true
 }
 
