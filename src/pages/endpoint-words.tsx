@@ -3,12 +3,18 @@ import { isEveryKind } from '../domain/webhook-event.ts'
 import type { AttemptRecord } from '../operations/webhooks/deliveries.ts'
 import type { EndpointDetail, EndpointRecord } from '../operations/webhooks/endpoints.ts'
 import { Badge } from './design/badge.tsx'
+import { Facts, Time } from './design/values.tsx'
 
 // What the pages of apps and of the builder say of a webhook endpoint and of the attempts to deliver to it.
 
+type Told = Pick<EndpointRecord, 'app' | 'kinds'>
+
+const isOfAll = ({ app, kinds }: Told): boolean => isEveryKind(kinds, app === null ? 'builder' : 'app')
+
 /** `All events`, `ping`, or `3 kinds of events`. */
-export const kindsInWords = ({ app, kinds }: Pick<EndpointRecord, 'app' | 'kinds'>): string => {
-  if (isEveryKind(kinds, app === null ? 'builder' : 'app')) return 'All events'
+export const kindsInWords = (endpoint: Told): string => {
+  const { kinds } = endpoint
+  if (isOfAll(endpoint)) return 'All events'
   return kinds.length === 1 ? kinds.join() : `${kinds.length} kinds of events`
 }
 
@@ -34,3 +40,21 @@ export const deliveriesInWords = ({ deliveries, pings }: Pick<EndpointDetail, 'd
   const events = `${delivered} delivered, ${pending} waiting, ${failed} failed`
   return pings === 0 ? events : `${events}; and ${pings} ${pings === 1 ? 'ping' : 'pings'}`
 }
+
+export const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointDetail }) => (
+  <Facts
+    of={{
+      URL: <code>{endpoint.url}</code>,
+      'Failing since': endpoint.failingSince && <Time at={endpoint.failingSince} />,
+      Events: isOfAll(endpoint) ? 'All, including those of later releases' : endpoint.kinds.join(', '),
+      'Last 30 days': deliveriesInWords(endpoint),
+      'Old secret': endpoint.oldSecretEndsAt && (
+        <>
+          Also signs deliveries until <Time at={endpoint.oldSecretEndsAt} />
+        </>
+      ),
+      ID: <code>{endpoint.id}</code>,
+      Added: <Time at={endpoint.createdAt} />,
+    }}
+  />
+)

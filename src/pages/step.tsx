@@ -21,7 +21,7 @@ import type { Visit } from './visit.ts'
  */
 
 /** What steps are about, such as one app: steps have addresses below its root. `Of` is what is known about it. */
-type Subject<Root extends string, Of> = {
+export type Subject<Root extends string, Of> = {
   readonly area: Area
   /** The pattern of the addresses. */
   readonly root: Root

@@ -5,7 +5,7 @@ import { operator as commandLine, trace } from '../support/operator.ts'
 import { addApp, addUser, type AppInWorld, createWorld, endWorld, type Login } from '../support/world.ts'
 import { addOperator } from './support/operator-world.ts'
 import { pageTable } from './support/page-table.ts'
-import { type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
+import { leadsTo, type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
 
 // The pages of an app are written once: members use them in the console, and operators on the desk. Here each form is sent at both
 // addresses, and the audit log says who acted, and as what.
@@ -42,11 +42,16 @@ const inSettings = /^\/(name|scopes|redirect-uris)/
 /** This test's own calls do not check addresses as the server does. */
 const callingAnything = { ...platform, webhooks: { ...platform.webhooks, check: async () => null } }
 
+const browserAt = (place: Place): PlainBrowser => {
+  const browser = browsers.get(place)
+  if (browser === undefined) throw new Error('nobody is signed in')
+  return browser
+}
+
 const sceneAt = async (place: Place): Promise<Scene> => {
   const app = await addApp(platform, owner)
   const { slug } = app
-  const browser = browsers.get(place)
-  if (browser === undefined) throw new Error('nobody is signed in')
+  const browser = browserAt(place)
   const member = await addUser(platform, 'Mia Member')
   await addMember(platform, trace, commandLine, { slug, email: member.email, role: 'developer' })
   const endpoint = { slug, environment: 'development', url: 'https://127.0.0.1:1/', kinds: ['ping'] } as const
@@ -253,4 +258,25 @@ test('an operator who is no member has nothing in the console, and a member noth
     expect((await boss?.get(`/console/${scene.app.slug}${path}`))?.status).toBe(404)
     expect((await member?.get(`/desk/apps/${scene.app.slug}${path}`))?.status).toBe(404)
   }
+})
+
+test('the endpoints of the builder have the same steps, which operators take', async () => {
+  const given = { slug: null, environment: 'production', url: 'https://builder.example/hook', kinds: ['ping'] } as const
+  const { id } = await addEndpoint(callingAnything, trace, commandLine, given)
+  const desk = browserAt('desk')
+  const [list, page] = ['/desk/webhooks', `/desk/webhooks/${id}`]
+  const rotated = await desk.submit(`${page}/rotate`, `${page}/rotate`, { graceHours: '0' })
+  expect(leadsTo(rotated)).toBe(`${page}/secret`)
+  expect((await desk.get(`${page}/secret`)).text).toContain('whsec_')
+  expect((await desk.get(`${page}/disable`)).text).toContain(given.url)
+  expect(leadsTo(await desk.submit(`${page}/disable`, `${page}/disable`))).toBe(`${page}?done=disabled`)
+  expect(leadsTo(await desk.submit(`${page}/remove`, `${page}/remove`))).toBe(`${list}?done=removed`)
+  expect((await desk.get(list)).text).toContain('No endpoints yet')
+  expect((await desk.get(page)).status).toBe(404)
+  expect((await browserAt('console').get(`${page}/rotate`)).status).toBe(404)
+  const actions = (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 10 })).filter(
+    ({ target }) => target === id,
+  )
+  const byOperator = actions.filter(({ actorId }) => actorId === operator.id).map(({ action }) => action)
+  expect(byOperator).toEqual(['webhook.secret_rotated', 'webhook.disabled', 'webhook.removed'])
 })

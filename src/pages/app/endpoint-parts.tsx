@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { AttemptRecord } from '../../operations/webhooks/deliveries.ts'
-import type { EndpointDetail } from '../../operations/webhooks/endpoints.ts'
+import { type EndpointDetail, ownsEndpoint, readEndpoint } from '../../operations/webhooks/endpoints.ts'
 import { Field } from '../design/field.tsx'
 import { ButtonForm, Form } from '../design/form.tsx'
 import { actionColumn, Table } from '../design/table.tsx'
@@ -8,8 +8,33 @@ import { Lines, Time } from '../design/values.tsx'
 import { proveFirst } from '../proof.ts'
 import { millisecondsInWords } from '../words.ts'
 import { addressOf } from '../query.ts'
-import type { AtApp } from './app-area.tsx'
+import { endpointStepsOf, hostOf } from '../endpoint-steps.tsx'
 import { OutcomeBadge } from '../endpoint-words.tsx'
+import type { Visit } from '../visit.ts'
+import { acting, addressIn, appFor, type AtApp, inBoth, inEnvironment } from './app-area.tsx'
+
+type At = { readonly slug: string; readonly id: string }
+
+/** The steps of an endpoint of an app. */
+export const endpointSteps = endpointStepsOf(
+  {
+    acting: (visit, { app, id }, ticket) => acting(visit, ownsEndpoint({ slug: app ?? '', id }, 'webhooks'), ticket),
+    path: (visit, { app }, ...below) => addressIn(visit, app ?? '', 'webhooks', ...below),
+  },
+  ...Object.values(
+    inBoth(({ area, pattern }) => ({
+      area,
+      root: pattern('webhooks/:id'),
+      find: async (visit: Visit, { slug, id }: At) => {
+        const at = await appFor(visit, slug)
+        const endpoint = await readEndpoint(visit.door.platform, at.app.id, id)
+        inEnvironment(at, endpoint.environment)
+        return endpoint
+      },
+      belongsTo: hostOf,
+    })),
+  ),
+)
 
 type EndpointProps = AtApp & { readonly endpoint: EndpointDetail }
 

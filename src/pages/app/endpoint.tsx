@@ -1,32 +1,24 @@
 import { Elysia } from 'elysia'
-import { isEveryKind } from '../../domain/webhook-event.ts'
 import type { Door } from '../../http/door.ts'
 import { listAttempts, pingEndpoint, type ResendChoice, resendEvents } from '../../operations/webhooks/deliveries.ts'
-import {
-  type EndpointDetail,
-  ownsEndpoint,
-  readEndpoint,
-  setEndpointStatus,
-} from '../../operations/webhooks/endpoints.ts'
+import { ownsEndpoint, readEndpoint, setEndpointStatus } from '../../operations/webhooks/endpoints.ts'
 import { listRoutes, timeOf } from '../list.ts'
 import { changed } from '../change.tsx'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
 import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
-import { Facts, Time } from '../design/values.tsx'
 import { emptyForm, formOf, optionalText, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { secretPage } from '../secret-page.tsx'
 import { backTo, noticeFor } from '../query.ts'
 import { noticesOf, StepLinks } from '../step.tsx'
 import type { Visit } from '../visit.ts'
-import { AttemptTable, EndpointButton, ResendForms } from './endpoint-parts.tsx'
+import { AttemptTable, EndpointButton, endpointSteps, ResendForms } from './endpoint-parts.tsx'
 import { attemptQuestion, endpointAttempts } from './attempts.tsx'
 import { takeOutgoingShare } from './new-endpoint.tsx'
 import { acting, addressIn, Allowed, appFor, AppPage, type AppPlace, inEnvironment, requireApp } from './app-area.tsx'
-import { endpointSteps } from './endpoint-steps.tsx'
 import { EndpointSecretPage } from './webhooks.tsx'
-import { deliveriesInWords, EndpointStatus } from '../endpoint-words.tsx'
+import { EndpointFacts, EndpointStatus } from '../endpoint-words.tsx'
 
 const notices = {
   changed: 'The endpoint is saved.',
@@ -171,21 +163,3 @@ const show = async (visit: Visit, { slug, id }: At): Promise<Response> => {
     { refusal: attempts.refusal },
   )
 }
-
-const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointDetail }) => (
-  <Facts
-    of={{
-      URL: <code>{endpoint.url}</code>,
-      'Failing since': endpoint.failingSince && <Time at={endpoint.failingSince} />,
-      Events: isEveryKind(endpoint.kinds, 'app') ? 'All, including those of later releases' : endpoint.kinds.join(', '),
-      'Last 30 days': deliveriesInWords(endpoint),
-      'Old secret': endpoint.oldSecretEndsAt && (
-        <>
-          Also signs deliveries until <Time at={endpoint.oldSecretEndsAt} />
-        </>
-      ),
-      ID: <code>{endpoint.id}</code>,
-      Added: <Time at={endpoint.createdAt} />,
-    }}
-  />
-)

@@ -20,9 +20,18 @@ import { SendOrCancel, Form } from '../design/form.tsx'
 import { formOf, text, texts, valuesIn } from '../form.ts'
 import type { KeptForm } from '../kept-form.ts'
 import { page, seeOther } from '../page.ts'
+import { showOnce } from '../secret-page.tsx'
 import type { Visit } from '../visit.ts'
-import { acting, appFor, AppPage, type AppVisit, environmentField, inEnvironment, type AppPlace } from './app-area.tsx'
-import { showEndpointSecret } from './endpoint-steps.tsx'
+import {
+  acting,
+  addressIn,
+  appFor,
+  AppPage,
+  type AppVisit,
+  environmentField,
+  inEnvironment,
+  type AppPlace,
+} from './app-area.tsx'
 import { endpointCrumb } from './webhooks.tsx'
 
 const newEndpointForm = formOf({ environment: environmentField, url: text, groups: texts, kinds: texts })
@@ -43,7 +52,7 @@ export const newEndpointRoutes = (door: Door, place: AppPlace) =>
           const { environment, url } = fields
           const input = { slug, environment, url: url.trim(), kinds: chosenKinds(fields) }
           const { id, secret } = await acting(visit, mayInActiveApp(slug, 'webhooks'), ticket).do(addEndpoint, input)
-          return showEndpointSecret(visit, { slug, id }, secret)
+          return showOnce(visit, addressIn(visit, slug, 'webhooks', id, 'secret'), secret)
         },
         again: (_, { slug }) => ({
           section: place.key,

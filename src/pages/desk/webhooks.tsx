@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { builderKinds, isEveryKind, maximumEndpoints } from '../../domain/webhook-event.ts'
+import { builderKinds, maximumEndpoints } from '../../domain/webhook-event.ts'
 import type { Door } from '../../http/door.ts'
 import { type AttemptRecord, listAttempts, pingEndpoint, resendEvents } from '../../operations/webhooks/deliveries.ts'
 import {
@@ -7,24 +7,23 @@ import {
   type EndpointDetail,
   listBuilderEndpoints,
   readEndpoint,
-  removeEndpoint,
-  rotateWebhookSecret,
   setEndpointStatus,
 } from '../../operations/webhooks/endpoints.ts'
-import { deliveriesInWords, EndpointStatus, kindsInWords, OutcomeBadge } from '../endpoint-words.tsx'
+import { endpointStepsOf, hostOf } from '../endpoint-steps.tsx'
+import { EndpointFacts, EndpointStatus, kindsInWords, OutcomeBadge } from '../endpoint-words.tsx'
 import { changed } from '../change.tsx'
 import { EmptyState, Pager } from '../design/list-tools.tsx'
 import { Choice, ChoiceSet, line } from '../design/field.tsx'
 import { ButtonForm } from '../design/form.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
-import { Facts, ShownOnce, Time } from '../design/values.tsx'
+import { ShownOnce, Time } from '../design/values.tsx'
 import { Table } from '../design/table.tsx'
-import { emptyForm, formOf, numberIn, text, texts } from '../form.ts'
+import { emptyForm, formOf, texts } from '../form.ts'
 import { list, listRoutes } from '../list.ts'
 import { page, seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
-import { GraceField, secretPage, showOnce } from '../secret-page.tsx'
-import { noticesOf, StepLinks, stepRoutes, stepsOf } from '../step.tsx'
+import { secretPage, showOnce } from '../secret-page.tsx'
+import { noticesOf, StepLinks, stepRoutes } from '../step.tsx'
 import { requireOperator, type Visit } from '../visit.ts'
 import { millisecondsInWords } from '../words.ts'
 import { builderEndpointPath, deskArea, deskForm, DeskPage, deskPaths } from './desk-page.tsx'
@@ -41,69 +40,18 @@ const form = formOf({
   kinds: texts,
 })
 
-const ofEndpoint = stepsOf({
-  area: deskArea,
-  root: '/desk/webhooks/:id',
-  find: async ({ door }, { id }) => await readEndpoint(door.platform, null, id),
-  belongsTo: ({ url }) => new URL(url).host,
-})
-
-const rotation = ofEndpoint('rotate', {
-  link: ['Rotate the secret', 'Creates a new signing secret. The old one expires later.'],
-  effect: 'gives a secret',
-  form: formOf({ graceHours: text }),
-  ask: () => ({
-    title: 'Rotate the signing secret?',
-    says: <p>You get a new secret, which is shown once. The old one also signs until the hours below have passed.</p>,
-    button: 'Rotate the secret',
-    fields: <GraceField label="Hours until the old secret ends" hint="0 ends it at once." />,
-  }),
-  act: async ({ visit, fields, ticket }, { id }, find) => {
-    await find()
-    const graceHours = numberIn(fields.graceHours)
-    const { secret } = await visit.asOperator({ ticket }).do(rotateWebhookSecret, { id, graceHours })
-    return showOnce(visit, builderEndpointPath(id, 'secret'), secret)
+const steps = endpointStepsOf(
+  {
+    acting: (visit, _, ticket) => visit.asOperator(ticket === undefined ? {} : { ticket }),
+    path: (_, __, ...below) => [deskPaths.webhooks, ...below].join('/'),
   },
-  done: {},
-})
-
-const disabling = ofEndpoint('disable', {
-  link: ['Disable the endpoint', 'Its events wait until you enable it again, for up to 30 days.'],
-  when: ({ status }) => status === 'enabled',
-  effect: 'takes away',
-  form: emptyForm,
-  ask: () => ({
-    title: 'Disable this endpoint?',
-    says: <p>Nothing is sent to it until you enable it again. Events wait for up to 30 days.</p>,
-    button: 'Disable the endpoint',
-    tone: 'harmless',
-  }),
-  act: async ({ visit }, { id }, find) => {
-    await find()
-    await visit.asOperator().do(setEndpointStatus, { id, status: 'disabled' })
-    return 'disabled'
+  {
+    area: deskArea,
+    root: '/desk/webhooks/:id',
+    find: async ({ door }, { id }) => await readEndpoint(door.platform, null, id),
+    belongsTo: hostOf,
   },
-  done: { disabled: 'The endpoint is disabled. Nothing is sent to it.' },
-})
-
-const removal = ofEndpoint('remove', {
-  link: ['Remove the endpoint', 'Its secrets and waiting events are deleted.'],
-  effect: 'takes away',
-  form: emptyForm,
-  ask: () => ({
-    title: 'Remove this endpoint?',
-    says: <p>Its secrets and waiting events are deleted. This cannot be undone.</p>,
-    button: 'Remove the endpoint',
-  }),
-  act: async ({ visit }, { id }, find) => {
-    await find()
-    await visit.asOperator().do(removeEndpoint, id)
-    return seeOther(`${deskPaths.webhooks}?done=removed`)
-  },
-  done: {},
-})
-
-const steps = [rotation, disabling, removal]
+)
 
 const notices = {
   ...noticesOf(...steps),
@@ -219,13 +167,13 @@ const showList = async (visit: Visit): Promise<Response> =>
     </DeskPage>,
   )
 
-const showSecret = (visit: Visit, { id, url }: EndpointDetail): Response => {
-  const href = builderEndpointPath(id)
+const showSecret = (visit: Visit, endpoint: EndpointDetail): Response => {
+  const [href, name] = [builderEndpointPath(endpoint.id), hostOf(endpoint)]
   return secretPage(visit, (value) => (
     <DeskPage
       title="Signing secret of the endpoint"
-      belongsTo={new URL(url).host}
-      crumbs={[{ href, name: new URL(url).host }]}
+      belongsTo={name}
+      crumbs={[{ href, name }]}
       visit={visit}
       tab={deskPaths.webhooks}
     >
@@ -249,30 +197,14 @@ const show = async (visit: Visit, { id }: At): Promise<Response> => {
   const attempts = await endpointAttempts.read(visit, { id }).rows((window) => listAttempts(platform, id, window))
   return page(
     <DeskPage
-      title={new URL(endpoint.url).host}
+      title={hostOf(endpoint)}
       belongsTo="Webhook endpoint"
       badges={<EndpointStatus reason={endpoint.reason} failingSince={endpoint.failingSince} />}
       visit={visit}
       tab={deskPaths.webhooks}
       notices={notices}
     >
-      <Facts
-        of={{
-          URL: <code>{endpoint.url}</code>,
-          'Failing since': endpoint.failingSince && <Time at={endpoint.failingSince} />,
-          Events: isEveryKind(endpoint.kinds, 'builder')
-            ? 'All, including those of later releases'
-            : endpoint.kinds.join(', '),
-          'Last 30 days': deliveriesInWords(endpoint),
-          'Old secret': endpoint.oldSecretEndsAt && (
-            <>
-              Also signs deliveries until <Time at={endpoint.oldSecretEndsAt} />
-            </>
-          ),
-          ID: <code>{endpoint.id}</code>,
-          Added: <Time at={endpoint.createdAt} />,
-        }}
-      />
+      <EndpointFacts endpoint={endpoint} />
       <h2>Attempts</h2>
       <Table
         label="Attempts"
