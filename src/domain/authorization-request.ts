@@ -1,4 +1,4 @@
-import type { PlatformError } from './errors.ts'
+import { messageOf, type PlatformError } from './errors.ts'
 import { isCodeChallenge } from './pkce.ts'
 import { isWellFormedText } from './text.ts'
 
@@ -104,7 +104,7 @@ const rules: readonly Rule[] = [
   ],
   [
     'invalid_target', // RFC 8707 section 2
-    'The resource parameter must name this API.',
+    messageOf('invalid_target'),
     ({ text }, resource) => ![null, resource].includes(text('resource')),
   ],
   ['invalid_scope', 'The scope is missing.', ({ text }) => text('scope') === null], // RFC 6749 section 3.3

@@ -7,7 +7,7 @@ const errors = {
   invalid_request: [400, 'The request is malformed.'],
   invalid_scope: [400, 'The scope is empty or names a scope that does not exist.'],
   invalid_redirect_uri: [400, 'The redirect URI is not registered for this client.'],
-  invalid_target: [400, 'The resource parameter must name this API.'],
+  invalid_target: [400, 'The resource parameter must name this API, as protected_resources of the metadata does.'],
   unsupported_grant_type: [400, 'The grant type must be authorization_code or refresh_token.'],
   unsupported_code_challenge_method: [400, 'The code challenge method must be S256.'],
   checksum_mismatch: [400, 'The artifact does not match the given SHA-256.'],
