@@ -3,7 +3,18 @@
  * do. SQLite says little of that (`unable to open database file`), so the place is looked at: the file system, the folder, the owner, the
  * room. What PostgreSQL refuses is told by `postgres.ts`.
  */
-import { closeSync, lstatSync, openSync, readFileSync, rmSync, type Stats, statfsSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  type Stats,
+  statfsSync,
+  statSync,
+} from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseUnusable } from '../database.ts'
 import { faultKind, lackedDescriptors, lacksRoom, noDescriptors, sqliteCode } from '../sqlite/fault.ts'
@@ -67,9 +78,27 @@ const told: ReadonlyMap<unknown, Told> = new Map(
     ENFILE: () => 'No more files may be open on this machine: raise the limit with sysctl fs.file-max.',
     EPIPE: () => 'The reader of the output stopped before all of it was written.',
     SQLITE_CORRUPT: (it) => `${it} is damaged: ${restore}.`,
-    SQLITE_NOTADB: (it) => `${it} cannot be read as an SQLite database: correct the path, or ${restore}.`,
+    SQLITE_NOTADB: (it, path) =>
+      path !== null && isCompressed(path)
+        ? `${it} is compressed: unpack it, and name what comes out.`
+        : `${it} cannot be read as an SQLite database: correct the path, or ${restore}.`,
   }),
 )
+
+/** Whether it begins as a file of gzip, zstd, xz, bzip2 or ZIP does: people compress backups. */
+const isCompressed = (path: string): boolean => {
+  let descriptor: number | null = null
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    const start = Buffer.alloc(6)
+    readSync(descriptor, start)
+    return /^(?:1f8b|28b52ffd|fd377a585a00|425a68|504b0304)/.test(start.toString('hex'))
+  } catch {
+    return false
+  } finally {
+    if (descriptor !== null) closeSync(descriptor)
+  }
+}
 
 const of = (path: string | null): string => (path === null ? '' : ` of ${path}`)
 

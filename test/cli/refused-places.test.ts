@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { zipSync } from 'fflate'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onSqlite } from '../support/engines.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -24,6 +25,28 @@ onSqlite('place of the file')(
       stderr: `error: ${file} cannot be read as an SQLite database: correct the path, or restore a backup with app-platform restore FILE.\n`,
     })
     expect(existsSync(`${file}.lock`)).toBe(false)
+  },
+)
+
+onSqlite('place of the file')(
+  'a compressed backup is reported as that, not as something else than a backup',
+  async () => {
+    const desk = await openDesk()
+    await desk.json(['migrate'])
+    const content = readFileSync(desk.file)
+    const packed: Readonly<Record<string, Uint8Array>> = {
+      gz: Bun.gzipSync(content),
+      zst: Bun.zstdCompressSync(content),
+      zip: zipSync({ 'app-platform.db': content }),
+    }
+    for (const [ending, bytes] of Object.entries(packed)) {
+      const file = join(temporaryFolder(), `backup.db.${ending}`)
+      writeFileSync(file, bytes, { mode: 0o600 })
+      for (const command of ['check', 'restore']) {
+        const said = `error: ${file} is compressed: unpack it, and name what comes out.\n`
+        expect(await sentencesOf(desk, [command, file])).toBe(said)
+      }
+    }
   },
 )
 
