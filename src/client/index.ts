@@ -22,7 +22,7 @@ export { createPlatformClient, type PlatformClient, type PlatformClientOptions }
 export type { RetryPolicy } from './retry.ts'
 export type { AppToken, OnTokens, UserTokenSet } from './tokens.ts'
 export type { AnswerFacts, CallOptions, OnAnswer, Repeat } from './transport.ts'
-export type { UserSession } from './user-session.ts'
+export type { UserSession } from './platform-client.ts'
 export {
   type EmbeddedSession,
   type EmbeddedSessionOptions,

@@ -6,6 +6,7 @@ import {
   type OnTokens,
   tokenSetOf,
   type TokenSource,
+  type UserTokens,
   type UserTokenSet,
   withToken,
 } from './tokens.ts'
@@ -15,10 +16,24 @@ import {
   startAuthorization,
   type StartedAuthorization,
 } from './authorization.ts'
-import type { Paging, RollbackRequest, VersionQuery, VersionUpload, WebhookResend } from './contract-types.ts'
-import { createEndpoints, type Endpoints, everyItem, type RepeatableOptions, type UploadOptions } from './endpoints.ts'
+import type {
+  Paging,
+  RollbackRequest,
+  VersionQuery,
+  VersionUpload,
+  WebhookResend,
+  AppInstallQuery,
+  ResourceQuery,
+} from './contract-types.ts'
+import {
+  type BearerOptions,
+  createEndpoints,
+  type Endpoints,
+  everyItem,
+  type RepeatableOptions,
+  type UploadOptions,
+} from './endpoints.ts'
 import { type CallOptions, createTransport, type TransportOptions } from './transport.ts'
-import { createUserSession, installsOf, type UserSession } from './user-session.ts'
 import { orAborted } from './retry.ts'
 
 export type PlatformClientOptions = TransportOptions & {
@@ -132,3 +147,45 @@ const webhooksOf = (endpoints: Endpoints, tokens: TokenSource<AppToken>) => {
 }
 
 const repeatable = <T extends RepeatableOptions>(call: T) => ({ idempotencyKey: crypto.randomUUID(), ...call })
+
+/** What an app may do for one user who consented. Every call throws AppPlatformError. */
+export type UserSession = ReturnType<typeof createUserSession>
+
+export const createUserSession = (
+  endpoints: Endpoints,
+  tokens: UserTokens,
+  revokeToken: (token: string, options?: CallOptions) => Promise<void>,
+) => {
+  const resources = async (query: ResourceQuery, options: CallOptions = {}) =>
+    await withToken(tokens, options, async (signed) => await endpoints.listResources(query, signed))
+  return {
+    me: async (options: CallOptions = {}) => await withToken(tokens, options, endpoints.identifyUser),
+    resources,
+    /** Resources of all pages. A page is requested when the loop reaches it. */
+    allResources: (query: Omit<ResourceQuery, 'limit' | 'cursor'>, options?: CallOptions) =>
+      everyItem(async (paging) => await resources({ ...query, ...paging }, options)),
+    /** The user's installs of the app. */
+    installs: installsOf(endpoints, async (call, ask) => await withToken(tokens, call, ask)),
+    /** The tokens that were stored last. */
+    tokens: () => tokens.current(),
+    /** Ends the whole grant: none of its tokens works again. */
+    revoke: async (options?: CallOptions) => await revokeToken(tokens.current().refreshToken, options),
+  }
+}
+
+/** The installs that a token sees. `signed` makes a call with it. */
+export const installsOf = (
+  endpoints: Endpoints,
+  signed: <T>(call: CallOptions, ask: (options: BearerOptions) => Promise<T>) => Promise<T>,
+) => {
+  const list = async (query: AppInstallQuery = {}, call: CallOptions = {}) =>
+    await signed(call, async (options) => await endpoints.listInstalls(query, options))
+  return {
+    list,
+    /** Installs of all pages, oldest first. A page is requested when the loop reaches it. */
+    all: (query: Omit<AppInstallQuery, 'limit' | 'cursor'> = {}, call?: CallOptions) =>
+      everyItem(async (paging) => await list({ ...query, ...paging }, call)),
+    get: async (id: string, call: CallOptions = {}) =>
+      await signed(call, async (options) => await endpoints.readInstall(id, options)),
+  }
+}

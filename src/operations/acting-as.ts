@@ -5,11 +5,10 @@ import type { RowKey } from '../domain/identifier.ts'
 import { type AppRight, hasRight, type MemberRole } from '../domain/member.ts'
 import { isSessionLive } from '../domain/session.ts'
 import { isAppTokenLive } from '../domain/token.ts'
-import { actorOf, type AppCaller, type SessionCaller } from './authenticate.ts'
+import { actorOf, type AppCaller, type ServiceCaller, type SessionCaller, whyRefused } from './authenticate.ts'
 import { type OpenChange, prepareChange } from './decide.ts'
 import type { Platform, Trace } from './platform.ts'
 import { refusedBearer, type Trail } from './refused-token.ts'
-import { type ServiceCaller, whyRefused } from './service-keys/authenticate.ts'
 
 /** A condition of a change, checked in its transaction. Null if it holds, otherwise the refusal. */
 export type Condition = (q: Queries) => Promise<PlatformError | null>

@@ -6,7 +6,7 @@
  * These are the hottest functions of the program. A read that gives a value (the embedded engine's) is answered without
  * a promise.
  */
-import type { Queries } from '../../db/database.ts'
+import type { Queries, ServiceKey } from '../../db/database.ts'
 import type { Environment } from '../domain/app.ts'
 import { andThen, type Awaitable } from '../domain/awaitable.ts'
 import { noPassword } from '../domain/password.ts'
@@ -24,8 +24,12 @@ import type { TimeKey } from '../domain/time-key.ts'
 import { isAppTokenLive, isUserTokenLive } from '../domain/token.ts'
 import type { Actor } from './audit/event.ts'
 import { guarded } from './decide.ts'
-import { findAccessToken, findAppToken, findEmbeddedSession, findSession } from './find-token.ts'
-import type { Platform } from './platform.ts'
+import { findAccessToken, findAppToken, findEmbeddedSession, findServiceKey, findSession } from './find-token.ts'
+import type { Platform, Trace } from './platform.ts'
+import { isSecretUseUnrecorded } from '../domain/credential.ts'
+import { recordIdOfKey } from '../domain/identifier.ts'
+import { parseIpAddress } from '../domain/ip-address.ts'
+import { isFromNetworks, parseStoredRights, serviceKeyStatus, type ServiceRight } from '../domain/service-key.ts'
 
 /** The app behind a live app token. */
 export type AppCaller = {
@@ -227,4 +231,40 @@ export const authenticateEmbeddedSession = (
     }
     return { caller, origin }
   })
+}
+
+/** The builder, by one of its keys. */
+export type ServiceCaller = {
+  readonly kind: 'service'
+  /** The ID of the key, which audit rows name. */
+  readonly id: string
+  readonly rights: readonly ServiceRight[]
+}
+
+/**
+ * Null for anything but a live service key that is used from one of its networks. `id`, if the caller names one, must be that
+ * of the key.
+ */
+export const authenticateServiceKey = (
+  platform: Platform,
+  { address }: Trace,
+  text: string,
+  { id = null, now = platform.clock.now() }: { readonly id?: string | null; readonly now?: number } = {},
+): Awaitable<ServiceCaller | null> => {
+  const secret = parseSecret('serviceKey', text)
+  if (secret === null) return null
+  const keyId = recordIdOfKey('svk_', secret.key)
+  if (id !== null && id !== keyId) return null
+  return andThen(findServiceKey(platform.database.queries, { key: keyId, hash: secret.hash }), (key) => {
+    if (key === null || whyRefused(key, address, now) !== null) return null
+    if (isSecretUseUnrecorded(key, now)) void recordUse(platform, key.id, (q) => q.serviceKeys.touch(key.id, now))
+    return { kind: 'service', id: key.id, rights: parseStoredRights(key.rights) }
+  })
+}
+
+/** Why a genuine key is refused, for the audit; null if it is not. */
+export const whyRefused = (key: ServiceKey, address: string, now: number): 'ended' | 'suspended' | 'network' | null => {
+  const status = serviceKeyStatus(key, now)
+  if (status !== 'live') return status
+  return isFromNetworks(key.networks, parseIpAddress(address)) ? null : 'network'
 }

@@ -3,7 +3,7 @@ import type { Awaitable } from '../domain/awaitable.ts'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { Environment } from '../domain/app.ts'
 import { eventTold, type News } from '../domain/webhook-event.ts'
-import { KeyTaken } from '../domain/time-key.ts'
+import { KeyTaken, type TimeKey } from '../domain/time-key.ts'
 import {
   type Actor,
   type AskedMail,
@@ -18,6 +18,16 @@ import {
 } from './audit/event.ts'
 import type { TokenKind } from '../runtime/metrics.ts'
 import type { Platform, Trace } from './platform.ts'
+import { type RowKey, rowKey } from '../domain/identifier.ts'
+import { graceFault } from '../domain/credential.ts'
+import {
+  hashSecret,
+  mintSecret,
+  secretDigits,
+  type SecretHash,
+  type TimeKeyedKind,
+  type UuidKeyedKind,
+} from '../domain/secret.ts'
 
 /** What the body of a transaction works with. */
 export type OpenChange = {
@@ -180,3 +190,29 @@ export const refusalOfFaults = (faults: Readonly<Record<string, string | null>>)
  * both. Whether the actor may is checked before, by the command line or by `actingAs`.
  */
 export type Operation<Input, Answer> = (platform: Platform, trace: Trace, actor: Actor, input: Input) => Promise<Answer>
+
+/** The key of the row, the secret, which only the answer shows, and its hash, which is all that is stored. */
+type New<Key> = { readonly key: Key; readonly secret: string; readonly hash: SecretHash }
+
+/** What is random about a new secret: made before the transaction that stores its row. `now` is epoch milliseconds. */
+export const newSecret = ({ random }: Platform, kind: UuidKeyedKind, now: number): New<RowKey> => {
+  const key = rowKey(random.uuid(now))
+  const secret = mintSecret({ kind, key, digits: random.digits(secretDigits) })
+  return { key, secret, hash: hashSecret(secret) }
+}
+
+/** The same for the kinds whose key is a number. */
+export const newToken = ({ random }: Platform, kind: TimeKeyedKind, now: number): New<TimeKey> => {
+  const key = random.timeKey(now)
+  const secret = mintSecret({ kind, key, digits: random.digits(secretDigits) })
+  return { key, secret, hash: hashSecret(secret) }
+}
+
+/**
+ * When the secrets that a rotation replaces end, in epoch milliseconds.
+ * @throws invalid_request if it is not a whole number of hours that a grace period may have
+ */
+export const endOfGrace = (graceHours: number, now: number): number => {
+  refuseFault('graceHours', graceFault(graceHours))
+  return now + graceHours * 3_600_000
+}

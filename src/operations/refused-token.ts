@@ -14,7 +14,7 @@ import {
   type PresentedSecret,
 } from './find-token.ts'
 import type { Platform, Trace } from './platform.ts'
-import { whyRefused } from './service-keys/authenticate.ts'
+import { whyRefused } from './authenticate.ts'
 import { guarded } from './decide.ts'
 
 /** What the audit event of a refused token says about its owner. */

@@ -20,14 +20,13 @@ import {
   findBuilderResource,
   putBuilderResource,
 } from '../../src/operations/resources/resources.ts'
-import { authenticateServiceKey } from '../../src/operations/service-keys/authenticate.ts'
+import { authenticateServiceKey, authenticateSession, type SessionCaller } from '../../src/operations/authenticate.ts'
 import { createServiceKey, revokeServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { endBuilderUserAccess, linkUser, sparingOperators, setOperator } from '../../src/operations/users/users.ts'
 import { eraseUser } from '../../src/operations/users/personal-data.ts'
 import { createApp, deleteApp, setAppStatus } from '../../src/operations/apps/apps.ts'
 import { signIn } from '../support/sign-in.ts'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
-import { authenticateSession, type SessionCaller } from '../../src/operations/authenticate.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'

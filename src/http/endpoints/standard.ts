@@ -25,7 +25,7 @@ import {
 import type { Call } from '../call.ts'
 import type { Details } from '../contract/details.ts'
 import type { Door } from '../door.ts'
-import { type PresentedKey, presentedServiceKey, requireRight, requireServiceKey } from '../service-key.ts'
+import { type PresentedKey, presentedServiceKey, requireRight, requireServiceKey } from '../management.ts'
 import { clientOf, needed, type Parameters, readParameters } from '../standard-client.ts'
 import { type GrantRequest, issueByGrant, issueForApp } from './grants.ts'
 

@@ -12,8 +12,7 @@ import {
   refuseClient,
   refuseKnownClient,
 } from '../authenticate-client.ts'
-import { type CountedRefusal, decide, ifKeyTaken } from '../decide.ts'
-import { newToken } from '../new-secret.ts'
+import { type CountedRefusal, decide, ifKeyTaken, newToken } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { refusalBeyond } from '../scopes/scopes.ts'
 

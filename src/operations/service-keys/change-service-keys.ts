@@ -12,9 +12,8 @@ import {
   readRights,
   serviceKeyStatus,
 } from '../../domain/service-key.ts'
-import { badInput, decide, type Operation, refusalOfFaults } from '../decide.ts'
+import { badInput, decide, endOfGrace, newSecret, type Operation, refusalOfFaults } from '../decide.ts'
 import { newestFirst, type PageRequest } from '../page.ts'
-import { endOfGrace, newSecret } from '../new-secret.ts'
 import type { Platform } from '../platform.ts'
 
 /** A service key as operators see it, without its secret. */

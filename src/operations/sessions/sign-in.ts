@@ -4,7 +4,7 @@ import { passwordFault } from '../../domain/password.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import { mayEnter } from '../../domain/user.ts'
 import { type Actor, anonymous } from '../audit/event.ts'
-import { CountedRefusal, decide, type OpenChange } from '../decide.ts'
+import { CountedRefusal, decide, newSecret, type OpenChange } from '../decide.ts'
 import { type Enrolment, prepareEnrolment, storeEnrolment } from '../factors/change-factors.ts'
 import { hasFactor, useCode, type UsedFactor } from '../factors/factors.ts'
 import {
@@ -16,7 +16,6 @@ import {
   preparePasskey,
   storePasskey,
 } from '../factors/passkeys.ts'
-import { newSecret } from '../new-secret.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 import {

@@ -17,12 +17,11 @@ import {
 import { accessTo, type Condition, refusalOfRole, type Rule } from '../acting-as.ts'
 import { findApp } from '../apps/app-record.ts'
 import { numberAudit } from '../audit/read-audit.ts'
-import { badInput, decide, type Operation, refusalOfFaults, refuseFault } from '../decide.ts'
+import { badInput, decide, endOfGrace, type Operation, refusalOfFaults, refuseFault } from '../decide.ts'
 import type { Platform } from '../platform.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { webhookUrlFault } from '../../domain/registered-url.ts'
 import { webhookSecretPrefix } from '../../domain/secret.ts'
-import { endOfGrace } from '../new-secret.ts'
 
 /** An endpoint without its secrets. */
 export type EndpointRecord = ReturnType<typeof endpointRecord>
