@@ -33,6 +33,8 @@ export type FormShape<T extends TProperties> = {
   readonly bound: readonly string[]
   /** Fields that are never kept: passwords, and what belongs to the form itself. */
   readonly secrets: readonly string[]
+  /** Fields that nobody types, which have one of a few values. */
+  readonly choices: readonly string[]
 }
 
 /** A password. */
@@ -54,6 +56,7 @@ export const formOf = <T extends TProperties & Partial<Record<OwnField, never>>>
     ...Object.values(ownFormFields),
     ...Object.keys(fields).filter((name) => fields[name]?.['secret'] === true),
   ],
+  choices: Object.keys(fields).filter((name) => fields[name]?.['anyOf'] !== undefined),
 })
 
 /** A form that has only a button. */
@@ -119,7 +122,7 @@ export const orLost = async <T>(door: Door, request: Request, visit: Promise<T>)
   }
 }
 
-type KeptShape = Pick<FormShape<TProperties>, 'lists' | 'secrets'>
+type KeptShape = Pick<FormShape<TProperties>, 'lists' | 'secrets' | 'choices'>
 
 /** Keeps what was typed into a form of ours, without passwords. Nothing else is done with it. */
 const keepForm = async (door: Door, call: Call, form: KeptShape): Promise<'kept' | 'lost' | 'nothing'> => {
@@ -191,24 +194,27 @@ const keptCookieOf = (door: Door, call: Call, form: KeptShape, tag: string, valu
 export const keepable = ({ secrets }: Pick<KeptShape, 'secrets'>, values: Values): Values =>
   Object.fromEntries(Object.entries(values).filter(([name]) => !secrets.includes(name)))
 
-/** The body as it was sent: each field once as text, each list as a list. @throws invalid_request for a repeated field */
-export const readValues = async (call: Call, form: Pick<FormShape<TProperties>, 'lists'>): Promise<Values> =>
-  valuesOf(await readForm(call), form)
+/** The body: each field once as text, each list as a list. @throws invalid_request for a repeated field */
+export const readValues = async (call: Call, form: KeptShape): Promise<Values> => valuesOf(await readForm(call), form)
 
-const valuesOf = (sent: FormFields, { lists }: Pick<FormShape<TProperties>, 'lists'>): Values => {
+const valuesOf = (sent: FormFields, { lists, secrets, choices }: KeptShape): Values => {
+  const asSent = new Set([...secrets, ...choices])
   const values = new Map<string, string | readonly string[]>(lists.map((name) => [name, []]))
   for (const [name, found] of sent) {
     if (found.length > 1 && !lists.includes(name)) {
       throw refuse('invalid_request', { message: 'A field of the form was sent twice.' })
     }
-    const plain = found.map(withPlainLineEnds)
+    const plain = asSent.has(name) ? found : found.map(asMeant)
     values.set(name, lists.includes(name) ? plain : (plain[0] ?? ''))
   }
   return Object.fromEntries(values)
 }
 
-/** Browsers send every line end of a text area as CR LF. */
-const withPlainLineEnds = (value: string): string => value.replaceAll('\r\n', '\n')
+/**
+ * Browsers send every line end of a text area as CR LF. What was copied, or completed by the keyboard of a phone, often has a space
+ * before or after it, and nothing but a password is meant to.
+ */
+const asMeant = (value: string): string => value.replaceAll('\r\n', '\n').trim()
 
 /** The key of the form's ticket, or why the form is refused: it is not from a page of ours that this browser was lately shown. */
 export const ticketKey = (

@@ -149,7 +149,7 @@ const routesOf = <Root extends string, Of, Path extends string, T extends TPrope
     act: async (submission, params) => {
       const { visit, sent } = submission
       const name = (await step.types?.(visit, params, finding(visit, params))) ?? null
-      if (name !== null && textOf(sent['typed']).trim() !== name) throw badInput('typed', otherName)
+      if (name !== null && textOf(sent['typed']) !== name) throw badInput('typed', otherName)
       const place = placeOf(backOf(params).href, textOf(sent['from']))
       const answer = await step.act(submission, params, finding(visit, params))
       if (answer instanceof Response) return answer

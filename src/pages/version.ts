@@ -64,7 +64,7 @@ const headersOf = (filename: string, sha256: string, sizeBytes: number) => ({
 
 /** The state of a version that a decision is bound to, in one hidden field. It is not secret: the operation checks it again. */
 export const seenField = ({ id, revision, submittedAt, liveId }: SeenVersion): string =>
-  [id, revision, submittedAt ?? '', liveId ?? ''].join(' ')
+  [id, revision, submittedAt ?? '-', liveId ?? '-'].join(' ')
 
 /** Why a hidden field is refused. */
 export const notOurForm = 'This hidden field was changed: open the page again.'
@@ -72,12 +72,12 @@ export const notOurForm = 'This hidden field was changed: open the page again.'
 /** @throws invalid_request for a field that no page of ours has */
 export const readSeen = (field: string): SeenVersion => {
   const [, id, revision, submittedAt, liveId] =
-    /^(ver_[0-9a-f]{32}) (\d{1,15}) (\d{0,15}) ((?:ver_[0-9a-f]{32})?)$/.exec(field) ?? []
+    /^(ver_[0-9a-f]{32}) (\d{1,15}) (\d{1,15}|-) (ver_[0-9a-f]{32}|-)$/.exec(field) ?? []
   if (id === undefined) throw badInput('seen', notOurForm)
   return {
     id,
     revision: Number(revision),
-    submittedAt: submittedAt === '' ? null : Number(submittedAt),
-    liveId: liveId === '' || liveId === undefined ? null : liveId,
+    submittedAt: submittedAt === '-' ? null : Number(submittedAt),
+    liveId: liveId === '-' || liveId === undefined ? null : liveId,
   }
 }

@@ -182,6 +182,21 @@ describe('every form', () => {
 const change = async (fields: Partial<ReturnType<typeof passwords>> = {}) =>
   await browser.submit('/account/password', '/account/password', { ...passwords(), ...fields })
 
+test('what is typed is read without the spaces around it, which a keyboard adds; a password is read as it is', async () => {
+  const app = { name: ' Reports\u00a0', slug: ' reports\t', scopes: ['profile:read '] }
+  expect((await browser.submit('/console/new', '/console/new', app)).headers.get('location')).toStartWith(
+    '/console/reports',
+  )
+  const page = '/console/reports/redirect-uris'
+  const uri = { environment: 'development', uri: '\n https://reports.example/callback ' }
+  expect((await browser.submit(page, page, uri)).status).toBe(303)
+  expect((await browser.get(page)).text).toContain('>https://reports.example/callback<')
+  const spaced = ' spaces are a part of it '
+  expect((await change({ password: spaced, repeated: spaced })).status).toBe(303)
+  await expect(signIn(url, { ...user, password: spaced.trim() })).rejects.toThrow()
+  await signIn(url, { ...user, password: spaced })
+})
+
 describe('a changed password', () => {
   test('gives this browser a new session cookie, and leaves an audit event', async () => {
     const [before, elsewhere, tokens] = [sessionOf(browser), await signIn(url, user), await connect()]

@@ -65,7 +65,7 @@ test('a single fault is said once, at its field, and names the entry of a list',
   expect(two.text.split('Entry 3 of the networks is neither')).toHaveLength(3)
 })
 
-test.each(['0x10', '1e3', '+5', ' 5', '5.0', '٣', '', 'null'])(
+test.each(['0x10', '1e3', '+5', '5 5', '5.0', '٣', '', 'null'])(
   'the days of a key are whole and in digits: %p',
   async (days) => {
     const form = '/desk/service-keys/new'

@@ -61,7 +61,7 @@ export const credentialRoutes = (door: Door, place: AppPlace) =>
     form: createForm,
     show: showForm,
     act: async ({ visit, fields: { environment, label }, ticket }, { slug }) => {
-      const input = { slug, environment, label: label.trim() === '' ? null : label.trim() }
+      const input = { slug, environment, label: label === '' ? null : label }
       const may = mayInActiveApp(slug, rightOverSecrets(environment))
       return showSecret(visit, slug, await acting(visit, may, ticket).do(createCredential, input))
     },

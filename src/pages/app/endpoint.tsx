@@ -87,7 +87,7 @@ export const webhookEndpointRoutes = (door: Door, place: AppPlace) => {
         ...repeating,
         form: resendSinceForm,
         act: async ({ visit, fields: { since } }, at) =>
-          await resend(visit, at, { kind: 'since', at: timeOf(since.trim(), 'since') }),
+          await resend(visit, at, { kind: 'since', at: timeOf(since, 'since') }),
       }),
     )
 }

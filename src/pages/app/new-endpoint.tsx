@@ -50,7 +50,7 @@ export const newEndpointRoutes = (door: Door, place: AppPlace) =>
         act: async ({ visit, fields, ticket }, { slug }) => {
           await mayCallOut(visit, slug)
           const { environment, url } = fields
-          const input = { slug, environment, url: url.trim(), kinds: chosenKinds(fields) }
+          const input = { slug, environment, url, kinds: chosenKinds(fields) }
           const { id, secret } = await acting(visit, mayInActiveApp(slug, 'webhooks'), ticket).do(addEndpoint, input)
           return showOnce(visit, addressIn(visit, slug, 'webhooks', id, 'secret'), secret)
         },
@@ -77,7 +77,7 @@ export const newEndpointRoutes = (door: Door, place: AppPlace) =>
           const { app } = await mayCallOut(visit, slug)
           await readEndpoint(door.platform, app.id, id)
           const may = allOf(mayInActiveApp(slug, 'webhooks'), ownsEndpoint({ slug, id }, 'webhooks'))
-          await acting(visit, may).do(changeEndpoint, { id, url: fields.url.trim(), kinds: chosenKinds(fields) })
+          await acting(visit, may).do(changeEndpoint, { id, url: fields.url, kinds: chosenKinds(fields) })
           return seeOther(`${place.path(slug, 'webhooks', id)}?done=changed`)
         },
       }),

@@ -50,8 +50,7 @@ export const redirectUriRoutes = (door: Door, place: AppPlace) =>
       form: uriForm,
       show,
       act: async ({ visit, fields: { environment, uri, back }, ticket }, { slug }) => {
-        // Copied text often has a space before or after it. No redirect URI has one.
-        const input = { slug, environment, uri: uri.trim() }
+        const input = { slug, environment, uri }
         await acting(visit, mayInActiveApp(slug, 'settings'), ticket).do(addRedirectUri, input)
         return seeOther(backTo(place.path(slug, 'redirect-uris'), back, { done: 'uri-added' }))
       },

@@ -39,8 +39,7 @@ export const newRollbackRoutes = (door: Door) =>
       return await show(at, isReading(visit.call.request) ? parameterOf(visit, 'to') : textOf(sent['to']))
     },
     act: async ({ visit, fields, ticket }, { slug }) => {
-      const { environment } = fields
-      const reason = fields.reason.trim()
+      const { environment, reason } = fields
       if (reason.length > versionLimits.reason) throw badInput('reason', tooLong)
       const input = { slug, environment, reason: reason === '' ? null : reason, seen: readSeen(fields.seen) }
       await visit.as(mayInActiveApp(slug, 'release'), ticket).do(rollBackOwnVersion, input)

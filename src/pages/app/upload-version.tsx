@@ -88,7 +88,7 @@ type SentVersion = Submission<typeof versionForm.schema.properties> & Awaited<Re
 
 const upload = async (from: AppVisit, draft: VersionRecord | null, { visit, fields, files, ticket }: SentVersion) => {
   const at = { ...from, visit }
-  const values: VersionValues = { ...fields, version: draft?.version ?? fields.version.trim() }
+  const values: VersionValues = { ...fields, version: draft?.version ?? fields.version }
   const again = (errors: readonly PlatformError[]) => ask(at, { values, draft, errors })
   const shown = draft === null ? emptyVersion : valuesOf(draft)
   const read = readVersionForm({ values, shown, file: files.get('file'), kept: draft?.artifact ?? null })
@@ -364,9 +364,9 @@ const faulty = (param: string, sentence: string): FoundManifest => ({
  * person must say which they mean.
  */
 const manifestOf = ({ manifest }: VersionValues, shown: VersionValues, file: SentFile | undefined): FoundManifest => {
-  const isTyped = manifest.trim() !== '' && manifest !== shown.manifest
-  const inFile = file === undefined ? null : manifestIn(file, manifest.trim() !== '')
-  if (inFile === null) return manifest.trim() === '' ? faulty('file', missing) : typedManifest(manifest)
+  const isTyped = manifest !== '' && manifest !== shown.manifest
+  const inFile = file === undefined ? null : manifestIn(file, manifest !== '')
+  if (inFile === null) return manifest === '' ? faulty('file', missing) : typedManifest(manifest)
   if (inFile.kind === 'faulty' || !isTyped) return inFile
   const typed = typedManifest(manifest)
   if (typed.kind === 'faulty' || isSame(typed.content, inFile.content)) return typed

@@ -153,7 +153,7 @@ export const rejection = stepsOf({
     const draft = draftFrom(message, path, reason)
     const fault = draftFault(draft)
     if (fault !== null) throw fault
-    const given = { message: message.trim(), items: itemsOf(draft) }
+    const given = { message, items: itemsOf(draft) }
     const move = { slug, version, step: 'reject', rejection: given, seen: readSeen(seen) } as const
     const moved = await outcomeOf(visit.asOperator().do(moveVersion, move))
     // Somebody else has decided since the check above.
@@ -246,9 +246,7 @@ const withMoreRows = ({ message, rows }: RejectionDraft): RejectionDraft => ({
 
 /** The rows that are not empty. */
 const itemsOf = ({ rows }: RejectionDraft): readonly RejectionItem[] =>
-  rows
-    .map(({ path, message }) => ({ path: path.trim(), message: message.trim() }))
-    .filter(({ path, message }) => path !== '' || message !== '')
+  rows.filter(({ path, message }) => path !== '' || message !== '')
 
 /** The refusal of a draft with a half-filled row; null for any other draft. */
 const draftFault = (draft: RejectionDraft): PlatformError | null =>

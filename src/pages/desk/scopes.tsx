@@ -76,7 +76,7 @@ export const scopeRoutes = (door: Door) =>
         ),
         button: 'Add the scope',
         act: async ({ visit, fields: { name, text: words, usableBy, restricted }, ticket }) => {
-          const input = { name: name.trim(), text: words, usableBy, isRestricted: restricted === 'yes' }
+          const input = { name, text: words, usableBy, isRestricted: restricted === 'yes' }
           const { scope } = await visit.asOperator({ ticket }).do(addScope, input)
           return seeOther(`${scopePath(scope.name)}?done=added`)
         },

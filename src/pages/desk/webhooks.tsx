@@ -90,7 +90,7 @@ export const builderWebhookRoutes = (door: Door) => {
         ),
         button: 'Add the endpoint',
         act: async ({ visit, fields: { url, kinds }, ticket }) => {
-          const input = { slug: null, environment: 'production', url: url.trim(), kinds } as const
+          const input = { slug: null, environment: 'production', url, kinds } as const
           const { id, secret } = await visit.asOperator({ ticket }).do(addEndpoint, input)
           return showOnce(visit, builderEndpointPath(id, 'secret'), secret)
         },
