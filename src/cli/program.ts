@@ -122,21 +122,19 @@ export const createProgram: CreateProgram = async (only, words = [], served = nu
   return program
 }
 
-const isEmpty = (text: unknown) => typeof text === 'string' && text.trim() === ''
-
 /** Free texts that a script may have nothing for. */
 const mayBeEmpty = new Set(['notes', 'reason'])
 
 /**
  * A script gives an empty argument or flag when its variable is unset. It must not be told that an empty name is unknown, and what an
- * empty flag would narrow must not look as if there were nothing.
+ * empty flag would narrow must not look as if there were nothing. A flag of spaces is left to the operation that reads it.
  */
 const refuseEmpty = (command: Command): void => {
   const { registeredArguments: known, args, options } = command
-  const place = args.findIndex(isEmpty)
+  const place = args.findIndex((word) => word.trim() === '')
   const flag = options.find((option) => {
     const name = option.attributeName()
-    return !mayBeEmpty.has(name) && [command.getOptionValue(name)].flat().some(isEmpty)
+    return !mayBeEmpty.has(name) && [command.getOptionValue(name)].flat().includes('')
   })
   if (place === -1 && flag === undefined) return
   const name = place === -1 ? flag?.long : `The ${(known[place] ?? known.at(-1))?.name() ?? 'argument'}`

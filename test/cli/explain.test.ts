@@ -50,7 +50,7 @@ test('every command refuses an empty flag by its name, except a text that it may
       const others = options
         .filter((option) => option.mandatory && option.long !== long)
         .map((option) => (option.required ? `${option.long}=${option.argChoices?.[0] ?? '1'}` : `${option.long}`))
-      const words = [...name.split(' '), ...given, ...others, `${long}= `]
+      const words = [...name.split(' '), ...given, ...others, `${long}=`]
       if (['--notes', '--reason'].includes(String(long))) {
         seen.push(`${name} ${long}`)
         continue

@@ -49,5 +49,5 @@ test('mail test needs settings and an address', async () => {
   expect(without).toMatchObject({ exitCode: 2, stdout: '' })
   expect(without.stderr).toContain('set SMTP_URL and MAIL_FROM')
   const malformed = await runHere(['mail', 'test', 'ada@example.com\nBcc: b@example.com'], { env: settings(1) })
-  expect(malformed).toMatchObject({ exitCode: 2, stderr: 'error: The email address is malformed.\n' })
+  expect(malformed).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('a character that cannot be seen') })
 })
