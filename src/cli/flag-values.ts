@@ -48,7 +48,7 @@ export const limitOption = (most: number, usual: number): Option =>
 export const sinceOption = (what: string): Option =>
   new Option(
     '--since <time>',
-    `${what} since a time such as 2026-08-01T12:00:00Z, or since 30m, 24h or 7d ago`,
+    `${what} since a time such as 2026-08-01T12:00:00Z, since a day (2026-08-01, in UTC), or since 30m, 24h or 7d ago`,
   ).argParser(readSince)
 
 /** The start of a period (epoch milliseconds), given the current time. */
@@ -57,13 +57,15 @@ export type Since = (now: number) => number
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const isUnit = (text: string): text is keyof typeof unitMs => Object.hasOwn(unitMs, text)
 
-/** Reads a flag's argument as a moment or a duration. @throws InvalidArgumentError */
+/** Reads a flag's argument as a moment, the start of a day in UTC, or a duration. @throws InvalidArgumentError */
 const readSince = (text: string): Since => {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
   if (count !== undefined && isUnit(unit)) return (now) => now - Number(count) * unitMs[unit]
-  const epochMs = parseTimestamp(text)
+  const epochMs = parseTimestamp(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
   if (epochMs !== null) return () => epochMs
-  throw new InvalidArgumentError('It must be a time such as 2026-08-01T12:00:00Z, or 30m, 24h or 7d.')
+  throw new InvalidArgumentError(
+    'It must be a time such as 2026-08-01T12:00:00Z, a day such as 2026-08-01, or 30m, 24h or 7d.',
+  )
 }
 
 /** A list in one flag, with commas or spaces between its words. */

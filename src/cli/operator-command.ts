@@ -1,4 +1,4 @@
-import { Command, type CommandOptions } from 'commander'
+import { Command, type CommandOptions, type OptionValueSource } from 'commander'
 import { existsSync } from 'node:fs'
 import type { StoppedOptions } from '../../db/stopped.ts'
 import { ConfigError, type DatabasePlace, defaultDatabasePath, readDatabasePlace } from '../config.ts'
@@ -33,8 +33,23 @@ export type CreateProgram = (
   write?: ((name: 'stdout' | 'stderr', text: string) => void) | null,
 ) => Promise<Command>
 
+/** A command that takes one value per flag: of two the last one would count, without a word about the first. */
+class PlainCommand extends Command {
+  override createCommand(name?: string): Command {
+    return new PlainCommand(name)
+  }
+
+  override setOptionValueWithSource(key: string, value: unknown, source: OptionValueSource | undefined): this {
+    if (source === 'cli' && this.getOptionValueSource(key) === 'cli' && this.getOptionValue(key) !== value) {
+      const flag = this.options.find((option) => option.attributeName() === key)?.long ?? key
+      this.error(`error: ${flag} is given twice, with different values: give it once.`)
+    }
+    return super.setOptionValueWithSource(key, value, source)
+  }
+}
+
 /** The root of all commands. It has the words that were called, and on a server whom they are run for. */
-export class ProgramRoot extends Command {
+export class ProgramRoot extends PlainCommand {
   constructor(
     readonly words: readonly string[],
     readonly served: Served | null,

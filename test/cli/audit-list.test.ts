@@ -56,13 +56,15 @@ test('an action that there is none of is refused and does not look as if it neve
   }
 })
 
-test('--since takes a time or a duration before now', async () => {
+test('--since takes a time, a day in UTC, or a duration before now', async () => {
   const all = await list('--limit', '10000')
   expect(await list('--since', '7d', '--limit', '10000')).toEqual(all)
   expect(await list('--since', '24h', '--limit', '10000')).toEqual(all)
   const since = all[10].at
   expect(await list('--since', since, '--limit', '10000')).toEqual(all.filter((event) => event.at >= since))
   expect(await list('--since', '2999-01-01T00:00:00Z')).toEqual([])
+  const firstDay = all[0]?.at.slice(0, 10) ?? ''
+  expect(await list('--since', firstDay, '--limit', '10000')).toEqual(all.filter(({ at }) => at >= firstDay))
 })
 
 test('no event contains a password or a secret', async () => {

@@ -164,3 +164,21 @@ test.each(['300.1.1.1', 'no.such.host.invalid', '192.0.2.1'])(
     }
   },
 )
+
+test('no flag of any command is read from the last of two different values', async () => {
+  for (const [name, { registeredArguments, options }] of everyCommand) {
+    const given = registeredArguments.map(({ argChoices = ['x'] }) => argChoices[0] ?? '')
+    for (const { long, required, argChoices, parseArg } of options) {
+      if (!required || argChoices?.length === 1 || parseArg !== undefined) continue
+      const words = [
+        ...name.split(' '),
+        ...given,
+        `${long}=${argChoices?.[0] ?? 'x'}`,
+        `${long}=${argChoices?.[1] ?? 'y'}`,
+      ]
+      const program = await createProgram(undefined, words, null, () => undefined)
+      const refused = program.parseAsync(words, { from: 'user' })
+      await expect(refused, words.join(' ')).rejects.toThrow(`${long} is given twice, with different values`)
+    }
+  }
+})
