@@ -85,6 +85,10 @@ describe('a user of the builder', () => {
   test('is found by address and listed in pages', async () => {
     const found = await ask('GET', `/users?email=${ada.email}`)
     expect(found.body.data.map((user: { externalId: string }) => user.externalId)).toEqual(['u/1'])
+    // "Nobody" would let the builder create a person who is there.
+    for (const address of ['%20u@builder.example', 'u@builder.example%0a', 'u', '', 'u%E2%80%8B@builder.example']) {
+      expectRefusal(await ask('GET', `/users?email=${address}`), 'invalid_request', 'email')
+    }
     const first = await ask('GET', '/users?limit=1')
     const second = await ask('GET', `/users?limit=1&cursor=${first.body.nextCursor}`)
     expect([first.body.data[0].email, second.body.data[0].email]).toEqual([world.user.email, ada.email])

@@ -299,10 +299,13 @@ export const findBuilderUser = async ({ database }: Platform, externalId: string
 
 type Asked = { readonly email: string | null; readonly status: UserStatus | null }
 
-/** All users, oldest first, also those that the builder did not send; with an address, that one at most. */
+/**
+ * All users, oldest first, also those that the builder did not send; with an address, that one at most.
+ * @throws invalid_request for text that is no address: "nobody" would let the caller create a person who is there
+ */
 export const listBuilderUsers = async ({ database }: Platform, { email, status }: Asked, page: PageRequest) => {
   const address = email === null ? null : normalizeEmail(email)
-  if (email !== null && address === null) return { data: [], nextCursor: null }
+  if (email !== null && address === null) throw badInput('email', emailFault(email))
   const rows = await database.queries.users.listPage({ email: address, status }, page.cursor ?? '', page.limit + 1)
   return pageOf(rows.map(builderUser), page.limit, ({ id }) => id)
 }
