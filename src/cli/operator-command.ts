@@ -33,14 +33,15 @@ export type CreateProgram = (
   write?: ((name: 'stdout' | 'stderr', text: string) => void) | null,
 ) => Promise<Command>
 
-/** A command that takes one value per flag: of two the last one would count, without a word about the first. */
+/** A command that takes one value per flag, but for lists: of two the last one would count, without a word about the first. */
 class PlainCommand extends Command {
   override createCommand(name?: string): Command {
     return new PlainCommand(name)
   }
 
   override setOptionValueWithSource(key: string, value: unknown, source: OptionValueSource | undefined): this {
-    if (source === 'cli' && this.getOptionValueSource(key) === 'cli' && this.getOptionValue(key) !== value) {
+    const isRepeated = source === 'cli' && this.getOptionValueSource(key) === 'cli'
+    if (isRepeated && !Array.isArray(value) && this.getOptionValue(key) !== value) {
       const flag = this.options.find((option) => option.attributeName() === key)?.long ?? key
       this.error(`error: ${flag} is given twice, with different values: give it once.`)
     }

@@ -181,4 +181,7 @@ test('no flag of any command is read from the last of two different values', asy
       await expect(refused, words.join(' ')).rejects.toThrow(`${long} is given twice, with different values`)
     }
   }
+  const list = ['review', 'reject', 'newsletter', '1.0.0', '--item=a=First.', '--item=b=Second.', '--message=']
+  const program = await createProgram(undefined, list, null, () => undefined)
+  await expect(program.parseAsync(list, { from: 'user' })).rejects.toThrow('--message is empty') // not that --item comes twice
 })
