@@ -42,6 +42,7 @@ for (let first = 0; first < total;) {
   const adding = Array.from({ length: together }, (_, offset) => addOne(store, first + offset))
   await Promise.all(first % 5 < 2 ? [...adding, failAfterAdding(store, first)] : adding)
   first += together
+  if (first % 5 === 0) await Bun.sleep(100) // the thread of checkpoints looks twenty times a second, and a fast machine would be done
 }
 await beside?.exited
 // The power is cut: nothing is closed.
