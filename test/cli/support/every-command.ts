@@ -24,6 +24,7 @@ const wordFor = (name: string, choices: readonly string[] | undefined): string =
   if (/network/.test(name)) return '10.0.0.0/8'
   if (/days|number|hours|limit|port/.test(name)) return '1'
   if (/scope/.test(name)) return 'site:read'
+  if (/rights/.test(name)) return 'users:read'
   return 'on'
 }
 
@@ -41,7 +42,6 @@ const further: Readonly<Record<string, readonly string[]>> = {
   'review list': ['on'],
   'endpoint list': ['on'],
   'endpoint add': ['on', '--environment', 'production'],
-  'service-key create': ['--rights', 'users:read'],
 }
 
 /** Arguments that must be of a certain form, such as the files that are not the database. */
