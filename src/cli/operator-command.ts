@@ -43,7 +43,7 @@ class PlainCommand extends Command {
     const isRepeated = source === 'cli' && this.getOptionValueSource(key) === 'cli'
     if (isRepeated && !Array.isArray(value) && this.getOptionValue(key) !== value) {
       const flag = this.options.find((option) => option.attributeName() === key)?.long ?? key
-      this.error(`error: ${flag} is given twice, with different values: give it once.`)
+      this.error(`error: ${flag} is given twice: give it once.`)
     }
     return super.setOptionValueWithSource(key, value, source)
   }

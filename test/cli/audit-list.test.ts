@@ -63,6 +63,7 @@ test('--since takes a time, a day in UTC, or a duration before now', async () =>
   const since = all[10].at
   expect(await list('--since', since, '--limit', '10000')).toEqual(all.filter((event) => event.at >= since))
   expect(await list('--since', '2999-01-01T00:00:00Z')).toEqual([])
+  expect(await list('--since', '2999-01-01')).toEqual([])
   const firstDay = all[0]?.at.slice(0, 10) ?? ''
   expect(await list('--since', firstDay, '--limit', '10000')).toEqual(all.filter(({ at }) => at >= firstDay))
 })
