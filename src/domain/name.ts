@@ -61,3 +61,7 @@ export const mixedScripts = (name: string): readonly ScriptInName[] | null => {
 
 /** 1 to 63 of a-z, 0-9 and inner hyphens, like a host name's label. */
 export const isSlug = (text: string): boolean => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text)
+
+/** What is wrong with a slug, as a sentence; null for a good one. */
+export const slugFormFault = (text: string): string | null =>
+  isSlug(text) ? null : 'A slug has 1 to 63 characters: a-z, 0-9, and hyphens inside.'

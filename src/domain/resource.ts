@@ -1,7 +1,7 @@
 import { statedName } from './entered-name.ts'
 import { PlatformError } from './errors.ts'
 import { isForeignId } from './identifier.ts'
-import { isSlug } from './name.ts'
+import { slugFormFault } from './name.ts'
 import { faultOfLine, invalidJson, parseStrictJson } from './strict-json.ts'
 import { parseTimestamp } from './timestamp.ts'
 
@@ -52,7 +52,8 @@ const resourceOf = (record: object, isOfBuilder: boolean): ResourceLine => {
   const kind = oneOf(record, 'kind', resourceKinds)
   const stated = textOf(record, 'name')
   const slug = textOf(record, 'slug')
-  if (!isSlug(slug)) throw new FieldFault('slug', 'A slug has 1 to 63 characters: a-z, 0-9, and hyphens inside.')
+  const fault = slugFormFault(slug)
+  if (fault !== null) throw new FieldFault('slug', fault)
   const name = statedName(stated, slug)
   const status = oneOf(record, 'status', resourceStatuses)
   const createdAt = timeOf(record, 'createdAt')

@@ -89,6 +89,14 @@ describe('a user of the builder', () => {
     for (const address of ['%20u@builder.example', 'u@builder.example%0a', 'u', '', 'u%E2%80%8B@builder.example']) {
       expectRefusal(await ask('GET', `/users?email=${address}`), 'invalid_request', 'email')
     }
+    for (const id of ['', '%20u1', 'u1%0a', '..', 'x'.repeat(129), '%C3%A4']) {
+      expectRefusal(await ask('GET', `/resources/site?ownerExternalId=${id}`), 'invalid_request', 'ownerExternalId')
+      expectRefusal(await ask('GET', `/installs?userExternalId=${id}`), 'invalid_request', 'userExternalId')
+    }
+    for (const slug of ['', '%20bakery', 'Bakery', 'bakery-', 'x'.repeat(64), 'b%C3%A4ckerei']) {
+      expectRefusal(await ask('GET', `/resources/site?slug=${slug}`), 'invalid_request', 'slug')
+      expectRefusal(await ask('GET', `/installs?app=${slug}`), 'invalid_request', 'app')
+    }
     const first = await ask('GET', '/users?limit=1')
     const second = await ask('GET', `/users?limit=1&cursor=${first.body.nextCursor}`)
     expect([first.body.data[0].email, second.body.data[0].email]).toEqual([world.user.email, ada.email])

@@ -3,7 +3,7 @@ import { environments, isUndeletable } from '../../domain/app.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { clientId, recordId } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
-import { isSlug, typedAppName } from '../../domain/name.ts'
+import { slugFormFault, typedAppName } from '../../domain/name.ts'
 import { readScopeNames, type ScopeName, parseStoredScope, scopeWords } from '../../domain/scope.ts'
 import type { AuditFacts } from '../audit/event.ts'
 import { badInput, decide, type Operation, refusalOfFaults, type OpenChange, refuseFault } from '../decide.ts'
@@ -82,7 +82,8 @@ export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, a
 }
 
 const slugFault = (slug: string): string | null => {
-  if (!isSlug(slug)) return 'A slug has 1 to 63 characters: a-z, 0-9, and hyphens inside.'
+  const fault = slugFormFault(slug)
+  if (fault !== null) return fault
   // The console's page for a new app has this path.
   return slug === 'new' ? 'This slug is reserved.' : null
 }

@@ -12,10 +12,11 @@ import { shownIcon } from '../../domain/app-icon.ts'
 import { pick } from '../../domain/pick.ts'
 import { refuse } from '../../domain/errors.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
-import { environmentOfClient, isForeignId, uuidOfRecordId } from '../../domain/identifier.ts'
+import { environmentOfClient, uuidOfRecordId } from '../../domain/identifier.ts'
 import { findAnyApp, findApp } from '../apps/app-record.ts'
 import type { AppCaller, SessionCaller, UserCaller } from '../authenticate.ts'
-import { badInput } from '../decide.ts'
+import { slugFormFault } from '../../domain/name.ts'
+import { badInput, refuseFault } from '../decide.ts'
 import {
   canBeFound,
   emptyPage,
@@ -31,7 +32,7 @@ import {
 } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
-import { externalIdRule } from '../users/users.ts'
+import { refuseStrangeId } from '../users/users.ts'
 import { installRecord, moveInstall } from './installs.ts'
 import { installSteps, isInstallLive, type InstallStep } from '../../domain/install.ts'
 import { andThen } from '../../domain/awaitable.ts'
@@ -202,9 +203,7 @@ export const listInstallsForApp = (
   page: PageRequest,
 ) => {
   if (page.cursor !== null && !isInstallId(page.cursor)) throw strangeCursor()
-  if (question.externalId !== null && !isForeignId('external ID', question.externalId)) {
-    throw badInput('resourceId', externalIdRule)
-  }
+  refuseStrangeId('resourceId', question.externalId)
   // What an app is not told of ended installs, it cannot ask for either.
   const state = caller.kind === 'app' && question.externalId !== null ? 'active' : question.state
   if (question.state !== null && state !== question.state) return { data: [], nextCursor: null }
@@ -264,9 +263,11 @@ type Asked = {
   readonly userExternalId: string | null
 }
 
-/** Installs of apps that are not deleted, newest first. */
+/** Installs of apps that are not deleted, newest first. @throws invalid_request for what can be no ID or slug */
 export const listBuilderInstalls = async ({ database }: Platform, asked: Asked, page: PageRequest) => {
   const q = database.queries
+  refuseStrangeId('userExternalId', asked.userExternalId)
+  if (asked.app !== null) refuseFault('app', slugFormFault(asked.app))
   const user = asked.userExternalId === null ? null : await q.users.byExternalId(asked.userExternalId)
   if (asked.userExternalId !== null && user === null) return { data: [], nextCursor: null }
   const app = asked.app === null ? null : await q.apps.bySlug(asked.app)

@@ -1,16 +1,16 @@
 // Websites and stores as the builder sends them, one at a time.
 import type { Queries, Resource } from '../../../db/database.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import { environmentOfClient, isForeignId, recordId } from '../../domain/identifier.ts'
+import { environmentOfClient, recordId } from '../../domain/identifier.ts'
 import { statedName } from '../../domain/entered-name.ts'
-import { isSlug } from '../../domain/name.ts'
+import { isSlug, slugFormFault } from '../../domain/name.ts'
 import { pick } from '../../domain/pick.ts'
 import type { ResourceKind, ResourceStatus } from '../../domain/resource.ts'
 import { badInput, decide, type OpenChange, type Operation, refuseFault } from '../decide.ts'
 import { installRequired, toldOf } from '../installs/installs.ts'
 import { pageOf, type PageRequest, searchPage, strangeCursor } from '../page.ts'
 import type { Platform } from '../platform.ts'
-import { externalIdRule } from '../users/users.ts'
+import { refuseStrangeId } from '../users/users.ts'
 import { andThen } from '../../domain/awaitable.ts'
 import type { ScopeName } from '../../domain/scope.ts'
 import type { EmbeddedCaller, UserCaller } from '../authenticate.ts'
@@ -46,8 +46,8 @@ export const putBuilderResource: Operation<
   StatedResource,
   { readonly resource: BuilderResource; readonly created: boolean }
 > = async (platform, trace, actor, stated) => {
-  if (!isForeignId('external ID', stated.externalId)) throw badInput('externalId', externalIdRule)
-  refuseFault('slug', isSlug(stated.slug) ? null : 'A slug has 1 to 63 characters: a-z, 0-9, and hyphens inside.')
+  refuseStrangeId('externalId', stated.externalId)
+  refuseFault('slug', slugFormFault(stated.slug))
   const { createdAt, updatedAt } = stated
   if (createdAt !== null && updatedAt !== null && updatedAt < createdAt) {
     throw badInput('updatedAt', 'updatedAt is before createdAt.')
@@ -209,12 +209,14 @@ type AskedByBuilder = {
   readonly status: ResourceStatus | null
 }
 
-/** Those that match, oldest first, also those that the builder did not send. A page can have fewer than there are, or none, and go on. */
+/** Those that match, oldest first, also those that the builder did not send. A page can have fewer than there are, or none, and go on. @throws invalid_request */
 export const listManagedResources = async (
   { database: { queries: q } }: Platform,
   { ownerExternalId, ...asked }: AskedByBuilder,
   page: PageRequest,
 ) => {
+  refuseStrangeId('ownerExternalId', ownerExternalId)
+  if (asked.slug !== null) refuseFault('slug', slugFormFault(asked.slug))
   const owner = ownerExternalId === null ? null : await q.users.byExternalId(ownerExternalId)
   if (ownerExternalId !== null && owner === null) return { data: [], nextCursor: null }
   const { data, nextCursor } = await searchPage(

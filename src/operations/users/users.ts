@@ -219,7 +219,7 @@ export type CheckedUser = ReturnType<typeof checkedUser>
 
 /** @throws invalid_request */
 export const checkedUser = ({ externalId, email: address, name, pictureUrl, status }: StatedUser) => {
-  if (!isForeignId('external ID', externalId)) throw badInput('externalId', externalIdRule)
+  refuseStrangeId('externalId', externalId)
   const email = normalizeEmail(address)
   if (email === null) throw badInput('email', emailFault(address))
   refuseFault('pictureUrl', pictureUrl === null ? null : pictureFault(pictureUrl))
@@ -265,7 +265,14 @@ export const storeUser = async (
   return { user: builderUser(user), created: false }
 }
 
-export const externalIdRule = 'An external ID is 1 to 128 visible ASCII characters, and not one or two dots.'
+const externalIdRule = 'An external ID is 1 to 128 visible ASCII characters, and not one or two dots.'
+
+/**
+ * Refuses what no record of the builder can have as its ID. To be told that there is none, the builder would create it again.
+ * @throws invalid_request
+ */
+export const refuseStrangeId = (param: string, externalId: string | null): void =>
+  refuseFault(param, externalId === null || isForeignId('external ID', externalId) ? null : externalIdRule)
 
 /** The row of a user without a password. */
 export const newUser = (
@@ -350,7 +357,7 @@ type Link = { readonly email: string; readonly externalId: string }
  * @throws invalid_request for an unknown address, and an ID that is malformed or belongs to another account
  */
 export const linkUser: Operation<Link, BuilderUser> = async (platform, trace, actor, input) => {
-  if (!isForeignId('external ID', input.externalId)) throw badInput('externalId', externalIdRule)
+  refuseStrangeId('externalId', input.externalId)
   return await decide(platform, trace, { actor }, async ({ q, now, record }) => {
     const email = normalizeEmail(input.email)
     const user = email === null ? null : await q.users.byEmail(email)
