@@ -26,20 +26,30 @@ export type AuthorizationParameters = ReturnType<typeof readAuthorizationParamet
 
 /** Reads `application/x-www-form-urlencoded` text, a query or a form's body. Undecodable bytes are never repaired. */
 export const readAuthorizationParameters = (query: string) => {
-  const texts = new Map<ParameterName, string | null>()
+  const sent = new Map<ParameterName, (string | null)[]>()
   for (const pair of query.split('&')) {
     const [encodedName = '', ...value] = pair.split('=')
     const name = decode(encodedName)
     if (name === null || !isParameterName(name)) continue
-    texts.set(name, texts.has(name) ? null : decode(value.join('=')))
+    const texts = sent.get(name)
+    if (texts === undefined) sent.set(name, [decode(value.join('='))])
+    else texts.push(decode(value.join('=')))
   }
   return {
-    /** Whether any parameter was sent twice or is unreadable. */
-    hasMalformed: [...texts.values()].includes(null),
+    /** Whether any parameter is unreadable, or was sent twice and may not be. */
+    hasMalformed: [...sent].some(([name, texts]) => texts.includes(null) || (texts.length > 1 && !mayRepeat(name))),
     /** The text of a parameter that was sent once, is readable and not empty; else null (RFC 6749 section 3.1). */
-    text: (name: ParameterName): string | null => texts.get(name) || null,
+    text: (name: ParameterName): string | null => {
+      const [text, ...more] = sent.get(name) ?? []
+      return more.length === 0 ? text || null : null
+    },
+    /** What the tokens are to be for (RFC 8707 section 2); nothing without a wish. */
+    resources: (sent.get('resource') ?? []).filter((text) => text !== ''),
   }
 }
+
+/** Whether a request may have it more than once (RFC 8707 section 2). */
+export const mayRepeat = (name: string): boolean => name === 'resource'
 
 const isParameterName = (name: string): name is ParameterName => parameterNames.some((known) => known === name)
 
@@ -105,7 +115,7 @@ const rules: readonly Rule[] = [
   [
     'invalid_target', // RFC 8707 section 2
     messageOf('invalid_target'),
-    ({ text }, resource) => ![null, resource].includes(text('resource')),
+    ({ resources }, resource) => resources.some((each) => each !== resource),
   ],
   ['invalid_scope', 'The scope is missing.', ({ text }) => text('scope') === null], // RFC 6749 section 3.3
   [

@@ -21,6 +21,7 @@ const beforeHost: readonly Rule[] = [
     'starts with https://, on localhost too: the guide “Your first app” shows how to get a certificate for it.',
     (url) => /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/?#]|$)/.test(url),
   ],
+  ['starts with https:// in lower case.', (url) => /^https:\/\//i.test(url) && !url.startsWith('https://')],
   ['starts with https://.', (url) => !url.startsWith('https://')], // spec section 5, point 4
   ['has no fragment (#).', (url) => url.includes('#')], // RFC 6749 section 3.1.2
   ['has no user name or password before the host.', (url) => authorityOf(url).includes('@')],

@@ -65,7 +65,7 @@ const rows = {
   provider_unreachable: broken(
     'provider.unreachable',
     'provider_unreachable',
-    ({ provider, operators }) => `${provider} does not answer. Try again in a moment.${operators}`,
+    ({ provider, operators }) => `${provider} cannot sign you in right now. Try again in a moment.${operators}`,
   ),
   provider_broken: broken(
     'provider.unreachable',
@@ -153,6 +153,7 @@ export const sentenceOf = (
 /** What the `error` of an authorization response means (RFC 6749 section 4.1.2.1, OpenID Connect Core section 3.1.2.6). */
 export const causeOfAnswer = (code: string, isProof: boolean): SignInCause => {
   if (code === 'access_denied') return 'cancelled'
+  if (passing.has(code)) return 'provider_unreachable'
   if (isProof) return 'proof_refused'
   return interactions.has(code) ? 'interaction_needed' : 'provider_error'
 }
@@ -163,8 +164,14 @@ const interactions: ReadonlySet<string> = new Set([
   'account_selection_required',
 ])
 
-/** What the `error` of another endpoint means (RFC 6749 section 5.2). */
-export const causeOfRefusal = (code: string): SignInCause => {
+const passing: ReadonlySet<string> = new Set(['server_error', 'temporarily_unavailable'])
+
+/** What the `error` of another endpoint means (RFC 6749 section 5.2), of an answer with this status. */
+export const causeOfRefusal = (code: string, status: number): SignInCause => {
   if (code === 'invalid_grant') return 'code_refused'
-  return code === 'invalid_client' || code === 'unauthorized_client' ? 'client_refused' : 'provider_error'
+  if (code === 'invalid_client' || code === 'unauthorized_client') return 'client_refused'
+  return isPassing(status) || passing.has(code) ? 'provider_unreachable' : 'provider_error'
 }
+
+/** Whether a provider that answers so may answer in a moment (RFC 9110 sections 15.5.9 and 15.6, RFC 6585 section 4). */
+export const isPassing = (status: number): boolean => status === 408 || status === 429 || status >= 500

@@ -2,6 +2,7 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { Log } from '../runtime/log.ts'
 import { callOf } from './call.ts'
+import { answerPreflight } from './cross-origin.ts'
 import type { Door } from './door.ts'
 import type { Endpoint } from './endpoint.ts'
 import { errorResponse, type RefusalPage } from './envelope.ts'
@@ -29,5 +30,13 @@ export const baseApp = (log: Log, refusalPage: RefusalPage) =>
 export const endpointRoutes = (door: Door, endpoints: readonly Endpoint[]): AnyElysia => {
   const routes: AnyElysia = new Elysia()
   for (const endpoint of endpoints) endpoint.addRoute(routes, door)
+  const crossOrigin = Map.groupBy(
+    endpoints.filter(({ isCrossOrigin }) => isCrossOrigin),
+    ({ path }) => path,
+  )
+  for (const [path, own] of crossOrigin) {
+    const methods = own.map(({ method }) => method)
+    answerPreflight(routes, door, path, methods)
+  }
   return routes
 }

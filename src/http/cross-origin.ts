@@ -29,15 +29,15 @@ export const openToKnownOrigin = async (door: Door, call: Call): Promise<boolean
 
 /**
  * Adds the route that answers a browser's preflight request, which it sends before a page of another origin may call. For an
- * origin that no app of the builder has lately been opened from, the answer allows nothing.
+ * origin that no app of the builder has lately been opened from, the answer allows nothing. `methods` are all that the path has.
  */
-export const answerPreflight = (plugin: AnyElysia, door: Door, path: string, method: string): void => {
+export const answerPreflight = (plugin: AnyElysia, door: Door, path: string, methods: readonly string[]): void => {
   plugin.options(
     path,
     async ({ request }) => {
-      const headers = new Headers({ allow: allowOf([method, 'OPTIONS']), vary: 'Origin' })
+      const headers = new Headers({ allow: allowOf([...methods, 'OPTIONS']), vary: 'Origin' })
       if (await openToKnownOrigin(door, callOf(request))) {
-        headers.set('access-control-allow-methods', method)
+        headers.set('access-control-allow-methods', methods.join(', '))
         headers.set('access-control-allow-headers', allowedHeaders)
         headers.set('access-control-max-age', String(rememberedSeconds))
       }

@@ -17,7 +17,6 @@ import { type BodyRule, formBodies, jsonBodies, lineBodies, uploadBodies } from 
 import { type Call, callOf } from './call.ts'
 import { type Details, openApiDetails, type SecurityScheme } from './contract/details.ts'
 import { errorResponses } from './contract/errors.ts'
-import { answerPreflight } from './cross-origin.ts'
 import type { Door } from './door.ts'
 import { isContractPath } from './paths.ts'
 import { checkOf } from './schema-check.ts'
@@ -248,7 +247,6 @@ export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answer
     isCrossOrigin,
     answer,
     addRoute: (routes, door) => {
-      if (isCrossOrigin) answerPreflight(routes, door, path, method)
       routes.route(
         method,
         path,

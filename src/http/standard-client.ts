@@ -1,4 +1,5 @@
 /** How clients of the standard wire format send parameters and credentials (RFC 6749). */
+import { mayRepeat } from '../domain/authorization-request.ts'
 import { type PlatformError, refuse } from '../domain/errors.ts'
 import type { ClientCredentials } from '../operations/authenticate-client.ts'
 import { hashSecret, sameHash } from '../domain/secret.ts'
@@ -20,24 +21,29 @@ const subjectNames = ['token', 'token_type_hint'] as const
 const names = [...clientNames, ...tokenNames, ...subjectNames] as const
 
 export type ParameterName = (typeof names)[number]
-/** The value of a parameter; null if it is missing or empty, which is the same (RFC 6749 section 3.2). */
-export type Parameters = (name: ParameterName) => string | null
+export type Parameters = {
+  /** The value of a parameter; null if it is missing or empty, which is the same (RFC 6749 section 3.2). */
+  (name: Exclude<ParameterName, 'resource'>): string | null
+  /** What the tokens are to be for (RFC 8707 section 2); nothing without a wish. */
+  readonly resources: readonly string[]
+}
 
 /**
  * The parameters of a request, from its form alone: credentials in a URL end up in logs along the way (RFC 6749 section
  * 2.3.1).
- * @throws invalid_request also for a parameter that comes more than once (RFC 6749 section 3.2); payload_too_large
+ * @throws invalid_request also for a parameter that comes more than once and may not (RFC 6749 section 3.2); payload_too_large
  */
 export const readParameters = async (call: Call): Promise<Parameters> => {
   refuseQuery(call.request)
   const form = await readForm(call)
-  const repeated = names.find((name) => (form.get(name)?.length ?? 0) > 1)
+  const repeated = names.find((name) => (form.get(name)?.length ?? 0) > 1 && !mayRepeat(name))
   if (repeated !== undefined) throw fault(repeated, 'came more than once')
-  return (name) => form.get(name)?.[0] || null
+  const resources = (form.get('resource') ?? []).filter((text) => text !== '')
+  return Object.assign((name: ParameterName) => form.get(name)?.[0] || null, { resources })
 }
 
 /** The value of a required parameter. @throws invalid_request */
-export const needed = (parameters: Parameters, name: ParameterName): string => {
+export const needed = (parameters: Parameters, name: Exclude<ParameterName, 'resource'>): string => {
   const value = parameters(name)
   if (value === null) throw fault(name, 'is missing')
   return value

@@ -272,13 +272,21 @@ export const numberIn = (typed: string): number => (/^\d{1,9}$/.test(typed) ? Nu
 export const valuesIn = (value: string | readonly string[] | undefined): readonly string[] =>
   typeof value === 'string' ? [value] : (value ?? [])
 
-/** The fields by their schema. @throws invalid_request, naming the field */
+/**
+ * The fields by their schema. What a page of ours sends fits: the sentence is for somebody who sends a form in another way.
+ * @throws invalid_request, naming the field
+ */
 export const fieldsOf = <T extends TProperties>(
   { schema }: FormShape<T>,
   values: Values,
 ): Static<FormShape<T>['schema']> => {
   if (Value.Check(schema, values)) return values
-  throw fieldRefusal(schema, Value.Errors(schema, values).First())
+  const { param = '' } = fieldRefusal(schema, Value.Errors(schema, values).First()).facts
+  const field = param === '' ? 'one of its fields' : `its field “${param}”`
+  throw refuse('invalid_request', {
+    param,
+    message: `The form does not have ${field} as its page sends it: open the page and use the form there.`,
+  })
 }
 
 /** The refusal of a form without a valid ticket. It leaves an audit row for the session that was used. */

@@ -12,7 +12,13 @@ import {
   foreignText,
 } from '../domain/identity-claims.ts'
 import { isForeignId } from '../domain/identifier.ts'
-import { causeOfAnswer, causeOfRefusal, type SignInCause, type SignInFault } from '../domain/sign-in-cause.ts'
+import {
+  causeOfAnswer,
+  causeOfRefusal,
+  isPassing,
+  type SignInCause,
+  type SignInFault,
+} from '../domain/sign-in-cause.ts'
 
 /** What an identity provider says about a person. */
 export type Claims = {
@@ -156,14 +162,20 @@ export const createIdentityProvider = (options: ProviderOptions, patienceMs = de
           throw fault
         })
       const claims = tokens.claims()
-      if (claims === undefined) throw new ProviderFault('answer_invalid')
+      if (claims === undefined) throw new ProviderFault('answer_invalid', { description: 'There is no ID token.' })
       // The library checks it only beside several audiences (OpenID Connect Core section 3.1.3.7).
-      if (claims.azp !== undefined && claims.azp !== clientId) throw new ProviderFault('answer_invalid')
+      const { azp = null }: { readonly azp?: unknown } = claims
+      if (azp !== null && azp !== clientId) {
+        throw new ProviderFault('answer_invalid', { description: 'The ID token is for another client (azp).' })
+      }
       if (!isForeignId('subject', claims.sub)) throw new ProviderFault('subject_invalid')
       const latest = Date.now() + clockLeewayMs
       const issuedAt = epochMs(claims.iat)
       const askedAt = claims.auth_time === undefined ? null : epochMs(claims.auth_time)
-      if (issuedAt > latest || (askedAt ?? 0) > latest) throw new ProviderFault('clock_differs')
+      const early = issuedAt > latest ? 'iat' : (askedAt ?? 0) > latest ? 'auth_time' : null
+      if (early !== null) {
+        throw new ProviderFault('clock_differs', { description: `The ${early} of the ID token is in the future.` })
+      }
       const isEnough = claims['email'] !== undefined && (trustsEmail || saysWhetherVerified(claims))
       const told = isEnough ? {} : await asked(configuration, tokens.access_token, claims.sub)
       const further = told instanceof ProviderFault ? {} : told
@@ -227,7 +239,9 @@ const configure = async (
     { [client.clockTolerance]: clockLeewaySeconds },
     way === 'basic' ? basicAuth(clientSecret) : client.ClientSecretPost(clientSecret),
   )
-  configuration[client.customFetch] = ask
+  const tokenEndpoint = new URL(String(metadata.token_endpoint)).href
+  configuration[client.customFetch] = async (url, options) =>
+    url === tokenEndpoint ? onlyTokens(await ask(url, options)) : await ask(url, options)
   // The library checks the signature of an ID token only when told to: it came over TLS from the provider itself. Plain HTTP is
   // for a provider on this machine.
   client.enableNonRepudiationChecks(configuration)
@@ -290,9 +304,11 @@ const asker =
     if (status >= 400 && typeof error === 'string') {
       const code = errorCode(error)
       const words = { endpoint, providerError: foreignText(error), description: foreignText(description) }
-      throw new ProviderFault(causeOfRefusal(code), words, code)
+      throw new ProviderFault(causeOfRefusal(code, status), words, code)
     }
-    if (status >= 500) throw new ProviderFault('provider_unreachable', { endpoint, description: `Status ${status}.` })
+    if (isPassing(status)) {
+      throw new ProviderFault('provider_unreachable', { endpoint, description: `Status ${status}.` })
+    }
     if (status === 200 && body !== null) return Response.json(withoutNulls(body))
     if (status === 200 && text !== null && type === 'application/jwt') {
       return new Response(text, { headers: { 'content-type': type } })
@@ -300,6 +316,12 @@ const asker =
     const what = text === null ? 'too long' : `of the type ${foreignText(type) ?? 'unknown'}, or not a JSON object`
     throw new ProviderFault('provider_broken', { endpoint, description: `Status ${status}. The answer is ${what}.` })
   }
+
+/** What is read of an answer with tokens. The library would also check what nothing here uses, such as the lifetime of the access token. */
+const onlyTokens = async (answer: Response): Promise<Response> => {
+  const { access_token, token_type, id_token } = recordOf(await answer.json())
+  return Response.json({ access_token, token_type, id_token })
+}
 
 /** Some providers write null for what they do not give, such as a refresh token, which the library would take for a wrong type. */
 const withoutNulls = (body: object) => Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))

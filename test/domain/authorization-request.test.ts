@@ -73,7 +73,7 @@ const malformed = {
 } as const
 describe('every known parameter', () => {
   for (const name of known) {
-    test(`${name} may be sent once only, even with equal values`, () => {
+    test.skipIf(name === 'resource')(`${name} may be sent once only, even with equal values`, () => {
       const value = new URLSearchParams(query()).get(name) ?? 'query'
       for (const more of [value, '', 'other', '%FF']) {
         expect(faultIn(query({ [name]: value }, `&${name}=${encodeURIComponent(more)}`))).toEqual(malformed)
@@ -95,6 +95,18 @@ describe('every known parameter', () => {
       }
     }
   })
+})
+
+test('the resource may be named several times, and each must be that of the platform', () => {
+  const twice = (...values: readonly string[]) =>
+    faultOf(query({ resource }, values.map((value) => `&resource=${encodeURIComponent(value)}`).join('')))
+  expect([twice(resource), twice('', resource), twice(''), twice(resource, resource, resource)]).toEqual(
+    Array(4).fill('none'),
+  )
+  expect([twice('https://elsewhere.example/'), twice(`${resource}/`), twice('', ' ')]).toEqual(
+    Array(3).fill('invalid_target'),
+  )
+  expect(faultIn(query({ resource }, '&resource=%FF'))).toEqual(malformed)
 })
 
 test('unknown parameters are ignored, in any number and any form', () => {

@@ -40,7 +40,6 @@ describe('a redirect URI is refused', () => {
     'starts with https://.': [
       '',
       'http://client.example.com/cb',
-      'HTTPS://client.example.com/cb',
       'https:/client.example.com/cb',
       'https:client.example.com/cb',
       '//client.example.com/cb',
@@ -51,6 +50,7 @@ describe('a redirect URI is refused', () => {
       'data:text/html,x',
       'xhttps://client.example.com',
     ],
+    'starts with https:// in lower case.': ['HTTPS://client.example.com/cb', 'Https://client.example.com/cb'],
     'has no fragment (#).': [
       'https://client.example.com/cb#',
       'https://client.example.com/cb#a',
@@ -314,7 +314,7 @@ test.each([
   ['', scheme],
   ['/hooks', scheme],
   ['http://app.example/', scheme],
-  ['HTTPS://app.example/', scheme],
+  ['HTTPS://app.example/', 'A webhook URL starts with https:// in lower case.'],
   ['ftp://app.example/', scheme],
   ['https:/app.example/', scheme],
   ['https://app.example/#there', 'A webhook URL has no fragment (#).'],

@@ -121,7 +121,11 @@ const cases: readonly Case[] = [
   ...['login_required', 'interaction_required', 'consent_required', 'account_selection_required'].map((error) =>
     answering(error, 'interaction_needed'),
   ),
-  ...['server_error', 'temporarily_unavailable', 'made_up'].map((error) => answering(error, 'provider_error')),
+  answering('made_up', 'provider_error'),
+  ...['server_error', 'temporarily_unavailable'].map((error): Case => {
+    const { change = {} } = answering(error, 'provider_unreachable')
+    return { title: `the error “${error}”`, cause: 'provider_unreachable', change }
+  }),
   { ...answering('<b>bold</b>', 'provider_error'), code: 'unknown' },
   { ...answering('', 'provider_error'), code: 'unknown' },
   ...(['invalid_client', 'unauthorized_client'] as const).map((code): Case => ({
@@ -150,7 +154,30 @@ const cases: readonly Case[] = [
     code: 'invalid_scope',
     tricks: at('/token', refusing(400, 'invalid_scope')),
   },
-  { title: 'a token endpoint that fails', cause: 'provider_unreachable', tricks: at('/token', html(500)) },
+  ...([408, 429, 500, 503] as const).flatMap((status): Case[] => [
+    { title: `a page of status ${status}`, cause: 'provider_unreachable', tricks: at('/token', html(status)) },
+    {
+      title: `an error of status ${status}`,
+      cause: 'provider_unreachable',
+      tricks: at('/token', refusing(status, 'slow_down')),
+    },
+  ]),
+  {
+    title: 'an error that will pass',
+    cause: 'provider_unreachable',
+    tricks: at('/token', refusing(400, 'temporarily_unavailable')),
+  },
+  {
+    title: 'a refused code with a status of a fault',
+    cause: 'code_refused',
+    code: 'invalid_grant',
+    tricks: at('/token', refusing(500, 'invalid_grant')),
+  },
+  ...[{}, { email: 'first@id.example' }].map((claims): Case => ({
+    title: `an endpoint for ${Object.hasOwn(claims, 'email') ? 'the proof of an address' : 'addresses'} that is busy`,
+    cause: 'provider_unreachable',
+    tricks: { ...saying({ sub: 'first', ...claims }), ...at('/userinfo', refusing(429, 'slow_down')) },
+  })),
   { title: 'a page instead of tokens', cause: 'provider_broken', tricks: at('/token', html(200)) },
   { title: 'a page instead of an error', cause: 'provider_broken', tricks: at('/token', html(400)) },
   { title: 'a list instead of tokens', cause: 'provider_broken', tricks: at('/token', () => Response.json([])) },
@@ -305,6 +332,7 @@ test('the log says which check an answer has failed', async () => {
   for (const [claims, description] of [
     [{ nonce: 'other' }, 'unexpected ID Token "nonce" claim value'],
     [{ aud: ['platform', 'other'] }, 'ID Token "aud" (audience) claim includes additional untrusted audiences'],
+    [{ azp: 'other' }, 'The ID token is for another client (azp).'],
     [{ auth_time: 'yesterday' }, 'ID Token "auth_time" (authentication time) must be a number'],
   ] as const) {
     await signIn(open, ordinary(claims))
@@ -637,24 +665,30 @@ test('metadata without what a sign-in needs are refused with what is missing', a
   }
 })
 
-test('what a provider answers with null is what it does not give', async () => {
-  for (const name of ['expires_in', 'refresh_token', 'scope']) {
+test('what nothing here reads in an answer with tokens may have any form', async () => {
+  for (const [name, value] of [
+    ...['expires_in', 'refresh_token', 'scope', 'ext_expires_in', 'authorization_details'].flatMap((each) =>
+      [null, '', -1, '3600', ['a'], { a: 1 }, true].map((odd) => [each, odd] as const),
+    ),
+    ['azp', null] as const,
+  ]) {
     provider.cheat({})
     const browser = plainBrowser(open.server.url)
     const away = (await browser.get('/sign-in/oidc?return_to=/account')).headers.get('location') ?? ''
     const now = Math.floor(Date.now() / 1000)
     const nonce = new URL(away).searchParams.get('nonce')
     const claims = {
-      ...personOf(`null-${name}`),
+      ...personOf('plain-reader'),
+      ...(name === 'azp' ? { azp: value } : {}),
       iss: provider.issuer,
       aud: 'platform',
       iat: now,
       exp: now + 60,
       nonce,
     }
-    const answer = { access_token: 'x', token_type: 'Bearer', id_token: await provider.sign(claims), [name]: null }
+    const answer = { access_token: 'x', token_type: 'Bearer', id_token: await provider.sign(claims), [name]: value }
     provider.cheat(at('/token', () => Response.json(answer)))
-    expect([name, (await comeBack(open, away, {}, browser)).status]).toEqual([name, 303])
+    expect([name, value, (await comeBack(open, away, {}, browser)).status]).toEqual([name, value, 303])
   }
 })
 

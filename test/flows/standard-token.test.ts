@@ -44,6 +44,13 @@ describe('the token endpoint', () => {
     expect(await userOf(answer.body.access_token)).toBe(200)
   })
 
+  test('takes the resource of the platform, also several times, and no other', async () => {
+    const form = `grant_type=client_credentials&resource=&resource=${encodeURIComponent(`http://localhost:${new URL(url).port}/api/app-platform`)}`
+    const post = async (more: string) => await sendForm(url, '/oauth/token', form + more, basic(world.app.development))
+    expect((await post(form.slice('grant_type=client_credentials'.length))).status).toBe(200)
+    expectError(await post('&resource=https%3A%2F%2Felsewhere.example'), 'invalid_target')
+  })
+
   test('accepts the credentials in the form, and the same client ID next to the header', async () => {
     const { development } = world.app
     const form = codeForm(world.app, await freshCode(world))

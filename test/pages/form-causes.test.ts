@@ -146,3 +146,16 @@ test('every page that says why something was refused has the code in the log', a
   const twice = await again.browser.post(again.action, again.fields)
   expect(loggedCode(twice.headers)).toBe('idempotency_key_reused')
 })
+
+test('a form that was made elsewhere is told which field it lacks, and an authorization request that it belongs in the URL', async () => {
+  const { browser, action, fields } = await consentForm()
+  const { decision: _, ...undecided } = fields
+  for (const [sent, sentence] of [
+    [undecided, 'The form does not have its field “decision” as its page sends it'],
+    [{ ...fields, decision: 'perhaps' }, 'The form does not have its field “decision” as its page sends it'],
+    [Object.fromEntries(new URL(askPath(world.app), url).searchParams), 'An authorization request is sent with GET'],
+  ] as const) {
+    const { status, text } = await browser.post(action, sent)
+    expect([status, text.includes(sentence)]).toEqual([400, true])
+  }
+})

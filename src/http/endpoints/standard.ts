@@ -65,8 +65,7 @@ export const standardToken = endpoint({
   isHot: true,
   run: async (door, call, { body: parameters }) => {
     const client = clientOf(call, parameters)
-    const resource = parameters('resource')
-    if (resource !== null && resource !== door.platform.publicUrl + contractPath) {
+    if (parameters.resources.some((each) => each !== door.platform.publicUrl + contractPath)) {
       throw refuse('invalid_target', { param: 'resource' })
     }
     const request = grantRequestOf(client, parameters)

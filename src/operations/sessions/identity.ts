@@ -102,8 +102,10 @@ const firstSignIn = async (
 ): Promise<User | SignInCause> => {
   if (await q.identities.hasEnded(claims.issuer, claims.subject)) return 'unlinked' // until an operator links them again
   const email = claims.email === null ? null : normalizeEmail(claims.email)
-  if (email === null) return 'email_missing'
-  if (!claims.isEmailVerified) return 'email_unverified'
+  if (email === null || !claims.isEmailVerified) {
+    if (claims.missed?.kind === 'provider_unreachable') return claims.missed.kind // it may say more in a moment
+    return email === null ? 'email_missing' : 'email_unverified'
+  }
   const holder = await q.users.byEmail(email)
   const { issuer, subject } = claims
   if (holder !== null) {

@@ -25,7 +25,7 @@ import { findVisit, refuseVisit, type Visit } from '../visit.ts'
 import { lifetimeInWords } from '../words.ts'
 import { askPath, goToApp, requestErrorPage, signInPath, switchAccountPath, unansweredPage } from './failed-request.tsx'
 import { Type } from '@sinclair/typebox'
-import { PlatformError } from '../../domain/errors.ts'
+import { PlatformError, refuse } from '../../domain/errors.ts'
 import { takeShare } from '../../http/limits.ts'
 import { cookieValues, forgetCookie } from '../../http/cookies.ts'
 import { presentedToken } from '../../http/session-cookie.ts'
@@ -219,6 +219,10 @@ export const decisionRoutes = (door: Door) =>
 const decide = async (door: Door, request: Request): Promise<Response> => {
   const call = callOf(request)
   const values = await readValues(call, decisionForm)
+  if (values['request'] === undefined && values['client_id'] !== undefined) {
+    const message = 'An authorization request is sent with GET: its parameters belong in the URL, not in a form.'
+    throw refuse('invalid_request', { message })
+  }
   const fields = fieldsOf(decisionForm, values)
   const asked = authorizationRequestOf(readAuthorizationParameters(fields.request))
   const foreign = originFault(door, request)

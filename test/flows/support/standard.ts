@@ -80,6 +80,7 @@ const errorNames = {
   unauthorized_client: 400,
   unsupported_grant_type: 400,
   invalid_scope: 400,
+  invalid_target: 400,
   temporarily_unavailable: 503,
   server_error: 500,
 } as const
