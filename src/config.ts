@@ -1,3 +1,4 @@
+import { brokenRuleOf, isPostgresUrl } from '../db/postgres/address.ts'
 import { readAuditRetention, readLifetimes, readLongestWait, readQuotas, readRateLimits } from './config/limits.ts'
 import {
   Broken,
@@ -21,6 +22,7 @@ import { misspeltSettings, warningsAbout } from './config/warnings.ts'
 import { appCreators } from './domain/app.ts'
 import type { SettingFact } from './domain/deciding-settings.ts'
 import { installApprovalRules } from './domain/install.ts'
+import { isUnexpanded, unexpandedRule } from './domain/text.ts'
 import { type IpNetwork, parseIpAddress, parseIpNetwork } from './domain/ip-address.ts'
 
 const logLevels = ['debug', 'info', 'warn', 'error'] as const
@@ -217,13 +219,17 @@ export const defaultDatabasePath = './data/app-platform.db'
 const defaultDatabase: DatabasePlace = { kind: 'sqlite', path: defaultDatabasePath }
 
 const databaseOf = (text: string): DatabasePlace | Broken => {
-  if (/^postgres(ql)?:\/\//.test(text)) return { kind: 'postgres', url: text }
+  if (isPostgresUrl(text)) {
+    const rule = brokenRuleOf(text)
+    return rule === null ? { kind: 'postgres', url: text } : new Broken(rule)
+  }
   const path = text.startsWith('file:') ? pathOfFileUrl(text) : text
   if (path === null || path === '' || path.includes('\0') || path === ':memory:' || path.endsWith('/')) {
     return new Broken('must be a file: URL without host, query and fragment, or the path of a file.')
   }
   // A settings file keeps quotes and spaces that a shell would remove; they would name another file.
   if (/^[\s"']|[\s"']$/.test(path)) return new Broken('begins or ends with a space or a quotation mark.')
+  if (isUnexpanded(path)) return new Broken(unexpandedRule)
   if (/^[a-z][a-z0-9+.-]*:/i.test(path)) {
     return new Broken('must name an SQLite file or a PostgreSQL database; other databases are not supported.')
   }

@@ -51,7 +51,7 @@ describe('settings', () => {
       SMTP_URL_FILE: file,
       MAIL_FROM: 'apps@example.com',
       RATE_LIMIT_TOKEN: '7/60',
-      DATABASE_URL: 'postgres://app:hidden-2@db.example/app',
+      DATABASE_URL: 'postgres://app:hidden-2@db.example/app?sslmode=verify-full',
       SIGN_IN: 'password,oidc',
       OIDC_ISSUER: 'https://id.example',
       OIDC_CLIENT_ID: 'apps',
@@ -308,8 +308,8 @@ describe('settings', () => {
       const env = { ...from, SMTP_URL_FILE: written(`smtps://apps:canary@mail.example${end}`) }
       expect(readConfig({}, env).mail?.login).toEqual({ user: 'apps', password: 'canary' })
     }
-    const place = { DATABASE_URL_FILE: written('postgres://app:canary@db.example/apps\n') }
-    expect(readConfig({}, place).database).toEqual({ kind: 'postgres', url: 'postgres://app:canary@db.example/apps' })
+    const place = { DATABASE_URL_FILE: written('postgres://app:canary@localhost/apps\n') }
+    expect(readConfig({}, place).database).toEqual({ kind: 'postgres', url: 'postgres://app:canary@localhost/apps' })
     expect(readConfig({ database: 'file:./other.db' }, place).database).toEqual({ kind: 'sqlite', path: './other.db' })
     const wrong: readonly (readonly [file: string, rule: RegExp])[] = [
       [join(folder, 'missing'), /^SMTP_URL_FILE \(\/\S+\/missing\) names a file that is not there\.$/],
@@ -417,12 +417,30 @@ describe('settings', () => {
     expect(readConfig({ database: url }, {}).database).toEqual({ kind: 'sqlite', path })
   })
 
-  test.each(['postgres://u:p@h/d', 'postgresql://u@a,b:5433/d?sslmode=verify-full'])(
+  test.each(['postgres://u:p@localhost/d', 'postgresql://u@a,b:5433/d?sslmode=verify-full'])(
     'the database %p is one of PostgreSQL',
     (url) => {
       expect(readConfig({}, { DATABASE_URL: url }).database).toEqual({ kind: 'postgres', url })
     },
   )
+
+  test.each([
+    ['postgres:///canary', 'must name user, host and database'],
+    ['postgres://u:canary@h/d', 'names another machine without sslmode=verify-full'],
+    ['postgres://u:canary@localhost:0/d', 'has a port that does not exist'],
+    ['postgres://u:%zz@localhost/canary', 'has a percent sign that begins no escape'],
+    ['file:~/canary.db', 'has a ~ or a variable'],
+    ['~/canary.db', 'has a ~ or a variable'],
+    ['~ada/canary.db', 'has a ~ or a variable'],
+    ['file:$HOME/canary.db', 'has a ~ or a variable'],
+    ['file:///srv/${NAME}/canary.db', 'has a ~ or a variable'],
+    ['file:%24HOME/canary.db', 'has a ~ or a variable'],
+  ])('the database %p %s, and nothing of it is repeated', (url, rule) => {
+    const [fault, ...more] = faultsOf({ DATABASE_URL: url })
+    expect([fault, more]).toEqual([expect.stringContaining(`DATABASE_URL ${rule}`), []])
+    expect(fault).not.toContain('canary')
+    expect(() => readConfig({ database: url }, {})).toThrow(`--database ${rule}`)
+  })
 
   test.each([
     'file:',

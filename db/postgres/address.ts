@@ -35,21 +35,17 @@ export const parseAddress = (url: string): Address => {
   const [, user = '', password = '', authority = '', database = '', query = ''] = parts.exec(url) ?? []
   const given = new URLSearchParams(query)
   const unknown = [...given.keys()].filter((name) => !parameters.includes(name))
-  if (unknown.length > 0) throw unusable(`DATABASE_URL has parameters other than ${parameters.join(', ')}.`)
+  if (unknown.length > 0) throw unusable(`has parameters other than ${parameters.join(', ')}.`)
   const hosts = hostsOf(authority, given.get('host'))
   if (user === '' || database === '' || hosts.length === 0) {
-    throw unusable('DATABASE_URL must name user, host and database, as in postgres://user:password@host/database.')
+    throw unusable('must name user, host and database, as in postgres://user:password@host/database.')
   }
   if (hosts.some(({ port }) => port < 1 || port > 65_535)) {
-    throw unusable(
-      'DATABASE_URL has a port that does not exist: ports are from 1 to 65535, and PostgreSQL has 5432 by default.',
-    )
+    throw unusable('has a port that does not exist: ports are from 1 to 65535, and PostgreSQL has 5432 by default.')
   }
   const mode = given.get('sslmode') ?? (hosts.every(isLocal) ? 'disable' : '')
   if (mode !== 'verify-full' && !(mode === 'disable' && hosts.every(isLocal))) {
-    throw unusable(
-      'DATABASE_URL names another machine without sslmode=verify-full: its traffic could be read and changed.',
-    )
+    throw unusable('names another machine without sslmode=verify-full: its traffic could be read and changed.')
   }
   return {
     hosts,
@@ -70,9 +66,6 @@ const hostsOf = (authority: string, folder: string | null): readonly Host[] => {
     const [, host = '', port = '5432'] = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/.exec(part) ?? []
     return { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port), socket: null }
   })
-  if (hosts.some(({ port }) => port < 1 || port > 65_535)) {
-    throw unusable('DATABASE_URL has a port that is not from 1 to 65535: correct it.')
-  }
   return hosts.every(({ host }) => host !== '') ? hosts : []
 }
 
@@ -80,12 +73,30 @@ const isLocal = ({ host, socket }: Host): boolean =>
   socket !== null || host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 
 const decoded = (text: string): string => {
-  if (text.includes('%00')) throw unusable('DATABASE_URL has %00, which no name or password can have: remove it.')
+  if (text.includes('%00')) throw unusable('has %00, which no name or password can have: remove it.')
   try {
     return decodeURIComponent(text)
   } catch {
-    throw unusable('DATABASE_URL has a percent sign that begins no escape: write it as %25.')
+    throw unusable('has a percent sign that begins no escape: write it as %25.')
   }
 }
 
-const unusable = (sentence: string) => new DatabaseUnusable('unsupported', sentence)
+/** The rule that a URL breaks: a sentence without its subject, which repeats nothing of the URL. */
+class AddressUnusable extends DatabaseUnusable {
+  constructor(readonly rule: string) {
+    super('unsupported', `DATABASE_URL ${rule}`)
+  }
+}
+
+const unusable = (rule: string) => new AddressUnusable(rule)
+
+/** The same rule without an error; null for a URL that breaks none. */
+export const brokenRuleOf = (url: string): string | null => {
+  try {
+    parseAddress(url)
+    return null
+  } catch (error) {
+    if (error instanceof AddressUnusable) return error.rule
+    throw error
+  }
+}

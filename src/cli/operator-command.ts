@@ -2,6 +2,7 @@ import { Command, type CommandOptions, type OptionValueSource } from 'commander'
 import { existsSync } from 'node:fs'
 import type { StoppedOptions } from '../../db/stopped.ts'
 import { ConfigError, type DatabasePlace, defaultDatabasePath, readDatabasePlace } from '../config.ts'
+import { isUnexpanded, unexpandedRule } from '../domain/text.ts'
 import { actAsOwnerOfFolder } from '../runtime/identity.ts'
 import type { OperatorSession } from './operator-session.ts'
 import { type Answer, answer, UsageError } from './output.ts'
@@ -40,9 +41,12 @@ class PlainCommand extends Command {
   }
 
   override setOptionValueWithSource(key: string, value: unknown, source: OptionValueSource | undefined): this {
+    const { long: flag = key, flags = '' } = this.options.find((option) => option.attributeName() === key) ?? {}
+    if (/<(?:file|path|folder)>/.test(flags) && typeof value === 'string' && isUnexpanded(value)) {
+      this.error(`error: ${flag} ${unexpandedRule}`)
+    }
     const isRepeated = source === 'cli' && this.getOptionValueSource(key) === 'cli'
     if (isRepeated && !Array.isArray(value) && this.getOptionValue(key) !== value) {
-      const flag = this.options.find((option) => option.attributeName() === key)?.long ?? key
       this.error(`error: ${flag} is given twice: give it once.`)
     }
     return super.setOptionValueWithSource(key, value, source)

@@ -59,3 +59,7 @@ export const bytesInWords = (bytes: number): string => {
   const power = bytes < 1024 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), byteUnits.length - 1)
   return `${(bytes / 1024 ** power).toFixed(power === 0 ? 0 : 1)} ${byteUnits[power] ?? ''}`
 }
+
+/** What is wrong with a path that only a shell would complete: as it is, it names another place. */
+export const unexpandedRule = 'has a ~ or a variable such as $HOME, which nothing replaces here: write the whole path.'
+export const isUnexpanded = (path: string): boolean => /^~[a-z0-9_-]*(?:\/|$)|(?:^|\/)\$[A-Z_{(]/.test(path)

@@ -185,3 +185,19 @@ test('no flag of any command is read from the last of two different values', asy
   const program = await createProgram(undefined, list, null, () => undefined)
   await expect(program.parseAsync(list, { from: 'user' })).rejects.toThrow('--message is empty') // not that --item comes twice
 })
+
+test('every flag for a path refuses what only a shell replaces, so that no folder is made of that name', async () => {
+  let count = 0
+  for (const [name, { options }] of everyCommand) {
+    for (const { long, flags } of options.filter(({ flags }) => /<(file|path|folder)>/.test(flags))) {
+      for (const path of ['~/x', '~', '~ada/x', '$HOME/x', './${HOME}/x']) {
+        const words = [...name.split(' '), `${long}=${path}`]
+        const program = await createProgram(undefined, words, null, () => undefined)
+        const refused = program.parseAsync(words, { from: 'user' })
+        await expect(refused, `${words.join(' ')} ${flags}`).rejects.toThrow(`${long} has a ~ or a variable`)
+        count += 1
+      }
+    }
+  }
+  expect(count).toBeGreaterThan(100)
+})

@@ -356,7 +356,10 @@ test('the container runs as a user of its own on a read-only file system, and on
 })
 
 test('with PostgreSQL the container has no volume, and the URL is in a file of its own', async () => {
-  const env = { PUBLIC_URL: 'https://apps.example.com:8443', DATABASE_URL: 'postgres://app:canary@db/apps' }
+  const env = {
+    PUBLIC_URL: 'https://apps.example.com:8443',
+    DATABASE_URL: 'postgres://app:canary@db/apps?sslmode=verify-full',
+  }
   expect(await print('container', env)).not.toContain('canary')
   const { image, services, volumes, steps } = await printContainer(env)
   expect(image).not.toMatch(/VOLUME|DATABASE_URL/)
