@@ -1,15 +1,22 @@
+import type { TProperties } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
 import type { RowKey } from '../domain/identifier.ts'
+import type { Door } from '../http/door.ts'
+import { takeShare } from '../http/limits.ts'
 import type { Actor } from '../operations/audit/event.ts'
+import { pingEndpoint, resendEvents } from '../operations/webhooks/deliveries.ts'
 import {
   type EndpointDetail,
   removeEndpoint,
   rotateWebhookSecret,
   setEndpointStatus,
 } from '../operations/webhooks/endpoints.ts'
-import { secretShownBefore } from './change.tsx'
+import { changed, type FormChange, type ParamsOf, paramsOf, secretShownBefore } from './change.tsx'
 import { emptyForm, formOf, numberIn, text } from './form.ts'
 import { seeOther } from './page.ts'
+import type { Effect } from './proof.ts'
 import { GraceField, showOnce } from './secret-page.tsx'
+import { noticeFor } from './query.ts'
 import { stepsOf, type Subject } from './step.tsx'
 import type { Acting, Visit } from './visit.ts'
 
@@ -106,6 +113,87 @@ export const endpointStepsOf = <const Root extends string>(
 
   return [rotation, disabling, removal]
 }
+
+/** An endpoint that a button is about, and as whom this person presses it. */
+type Pressed = {
+  readonly id: string
+  readonly acting: (right: 'webhooks' | 'resendEvents') => Acting<Actor>
+  /** The page that the button is on. */
+  readonly page: string
+}
+
+/** What the buttons on the page of an endpoint do. Pressing one again just repeats it. */
+export const endpointButtonRoutes = <const Root extends string>(
+  door: Door,
+  root: Root,
+  {
+    by,
+    show,
+    find,
+  }: Pick<FormChange<Root, TProperties>, 'by' | 'show'> & {
+    /** @throws route_not_found */
+    readonly find: (visit: Visit, params: ParamsOf<Root>) => Pressed | Promise<Pressed>
+  },
+) => {
+  const button = (step: string, effect: Effect, act: (pressed: Pressed, visit: Visit) => Promise<string>) =>
+    changed(door, `${root}/${step}`, {
+      by,
+      effect,
+      form: emptyForm,
+      show: async (visit, params, sent) => await show(visit, paramsOf<Root>(root, params), sent),
+      act: async ({ visit }, params) => {
+        const pressed = await find(visit, paramsOf<Root>(root, params))
+        return seeOther(`${pressed.page}?done=${await act(pressed, visit)}`)
+      },
+    })
+  return new Elysia()
+    .use(
+      button('ping', 'repeats something', async ({ id, acting }, visit) => {
+        takeOutgoingShare(visit)
+        const { delivered } = await acting('resendEvents').do(pingEndpoint, id)
+        return delivered ? 'taken' : 'not-taken'
+      }),
+    )
+    .use(
+      button('enable', 'sends events elsewhere', async ({ id, acting }) => {
+        await acting('webhooks').do(setEndpointStatus, { id, status: 'enabled' })
+        return 'enabled'
+      }),
+    )
+    .use(
+      button('resend-failed', 'repeats something', async ({ id, acting }) => {
+        const { resent } = await acting('resendEvents').do(resendEvents, { id, choice: { kind: 'failed' } })
+        return resent > 0 ? 'resent' : 'none-resent'
+      }),
+    )
+}
+
+/** What is said after a button. */
+export const buttonNotices = {
+  taken: 'The endpoint accepted the ping.',
+  resent: 'The events are being sent again, with the same IDs.',
+  'none-resent': 'There was nothing to send again.',
+  enabled: 'The endpoint is enabled, and waiting events are being sent to it.',
+} as const
+
+/** Says that a ping has failed. */
+export const PingProblem = ({ visit }: { readonly visit: Visit }) => {
+  const problem = noticeFor(visit, {
+    'not-taken': 'The endpoint did not accept the ping. The first attempt below shows why.',
+  })
+  return problem === null ? null : (
+    <p class="problem" role="alert">
+      {problem}
+    </p>
+  )
+}
+
+/**
+ * Counts a form that makes this server send a request while it is answered. Each can keep a connection open for fifteen
+ * seconds, and the host that is called may not be the person's own.
+ * @throws rate_limited
+ */
+export const takeOutgoingShare = ({ door, call, userId }: Visit): void => takeShare(door, call, 'authorize', userId)
 
 /** Names an endpoint in titles. */
 export const hostOf = ({ url }: Pick<EndpointDetail, 'url'>): string => new URL(url).host

@@ -3,7 +3,7 @@ import { type MailTopic, mailTopics } from '../../domain/mail.ts'
 import type { Door } from '../../http/door.ts'
 import { chooseMailTopics, readMailTopics } from '../../operations/mails/news.ts'
 import { formPage } from '../change.tsx'
-import { Choice, ChoiceSet } from '../design/field.tsx'
+import { ChoiceList, ChoiceSet } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { formOf, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
@@ -48,18 +48,11 @@ const show = async (visit: Visit): Promise<Response> => {
       ) : null}
       <Form action={accountPaths.mails} visit={visit} class="measure">
         <ChoiceSet legend="Email me about" name="topic">
-          {offeredTo(visit).map((topic) => (
-            <Choice
-              key={topic}
-              type="checkbox"
-              name="topic"
-              value={topic}
-              checked={chosen.includes(topic)}
-              about={words[topic][1]}
-            >
-              {words[topic][0]}
-            </Choice>
-          ))}
+          <ChoiceList
+            name="topic"
+            options={offeredTo(visit).map((topic) => [topic, words[topic][0], words[topic][1]])}
+            chosen={chosen}
+          />
         </ChoiceSet>
         <p class="muted">Emails about how you sign in, and about new secrets and rollbacks, always come.</p>
         <button type="submit" class="primary">

@@ -1,35 +1,30 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
-import { listAttempts, pingEndpoint, type ResendChoice, resendEvents } from '../../operations/webhooks/deliveries.ts'
-import { ownsEndpoint, readEndpoint, setEndpointStatus } from '../../operations/webhooks/endpoints.ts'
+import { listAttempts, type ResendChoice, resendEvents } from '../../operations/webhooks/deliveries.ts'
+import { ownsEndpoint, readEndpoint } from '../../operations/webhooks/endpoints.ts'
 import { listRoutes, timeOf } from '../list.ts'
 import { changed } from '../change.tsx'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
 import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
-import { emptyForm, formOf, optionalText, text } from '../form.ts'
+import { formOf, optionalText, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { secretPage } from '../secret-page.tsx'
-import { backTo, noticeFor } from '../query.ts'
+import { backTo } from '../query.ts'
 import { noticesOf, StepLinks } from '../step.tsx'
 import type { Visit } from '../visit.ts'
 import { AttemptTable, EndpointButton, endpointSteps, ResendForms } from './endpoint-parts.tsx'
 import { attemptQuestion, endpointAttempts } from './attempts.tsx'
-import { takeOutgoingShare } from './new-endpoint.tsx'
+import { buttonNotices, endpointButtonRoutes, PingProblem } from '../endpoint-steps.tsx'
 import { acting, addressIn, Allowed, appFor, AppPage, type AppPlace, inEnvironment, requireApp } from './app-area.tsx'
 import { EndpointSecretPage } from './webhooks.tsx'
 import { EndpointFacts, EndpointStatus } from '../endpoint-words.tsx'
 
 const notices = {
   changed: 'The endpoint is saved.',
-  taken: 'The endpoint accepted the ping.',
-  resent: 'The events are being sent again, with the same IDs.',
-  'none-resent': 'There was nothing to send again.',
-  enabled: 'The endpoint is enabled, and waiting events are being sent to it.',
+  ...buttonNotices,
   ...noticesOf(...endpointSteps),
 } as const
-
-const problems = { 'not-taken': 'The endpoint did not accept the ping. The first attempt below shows why.' } as const
 
 const resendForm = formOf({ event: text, back: optionalText })
 const resendSinceForm = formOf({ since: text })
@@ -39,7 +34,7 @@ type At = { readonly slug: string; readonly id: string }
 /** One endpoint. Sending one of its forms again just repeats it. */
 export const webhookEndpointRoutes = (door: Door, place: AppPlace) => {
   const { by, pattern } = place
-  const repeating = { by, effect: 'repeats something', form: emptyForm, show } as const
+  const repeating = { by, effect: 'repeats something', show } as const
   return new Elysia()
     .use(listRoutes(door, endpointAttempts[place.key], { by, show }))
     .get(pattern('webhooks/:id/secret'), async ({ request, params }) => {
@@ -49,23 +44,14 @@ export const webhookEndpointRoutes = (door: Door, place: AppPlace) => {
       return secretPage(at.visit, (secret) => <EndpointSecretPage at={own} endpoint={endpoint} secret={secret} />)
     })
     .use(
-      changed(door, pattern('webhooks/:id/ping'), {
-        ...repeating,
-        act: async ({ visit }, at) => {
-          takeOutgoingShare(visit)
-          const { delivered } = await acting(visit, ownsEndpoint(at, 'resendEvents')).do(pingEndpoint, at.id)
-          return seeOther(`${endpointPath(visit, at)}?done=${delivered ? 'taken' : 'not-taken'}`)
-        },
-      }),
-    )
-    .use(
-      changed(door, pattern('webhooks/:id/enable'), {
-        ...repeating,
-        effect: 'sends events elsewhere',
-        act: async ({ visit }, at) => {
-          await acting(visit, ownsEndpoint(at, 'webhooks')).do(setEndpointStatus, { id: at.id, status: 'enabled' })
-          return seeOther(`${endpointPath(visit, at)}?done=enabled`)
-        },
+      endpointButtonRoutes(door, pattern('webhooks/:id'), {
+        by,
+        show,
+        find: (visit, at) => ({
+          id: at.id,
+          acting: (right) => acting(visit, ownsEndpoint(at, right)),
+          page: endpointPath(visit, at),
+        }),
       }),
     )
     .use(
@@ -74,12 +60,6 @@ export const webhookEndpointRoutes = (door: Door, place: AppPlace) => {
         form: resendForm,
         act: async ({ visit, fields }, at) =>
           await resend(visit, at, { kind: 'one', eventId: fields.event }, fields.back),
-      }),
-    )
-    .use(
-      changed(door, pattern('webhooks/:id/resend-failed'), {
-        ...repeating,
-        act: async ({ visit }, at) => await resend(visit, at, { kind: 'failed' }),
       }),
     )
     .use(
@@ -107,7 +87,6 @@ const show = async (visit: Visit, { slug, id }: At): Promise<Response> => {
   const at = inEnvironment(found, endpoint.environment)
   const asked = endpointAttempts[at.place.key].read(visit, { slug, id })
   const attempts = await asked.found(async (part) => listAttempts(platform, id, part, attemptQuestion(asked.values)))
-  const problem = noticeFor(visit, problems)
   return page(
     <AppPage
       at={at}
@@ -129,11 +108,7 @@ const show = async (visit: Visit, { slug, id }: At): Promise<Response> => {
       }
     >
       <Problem error={attempts.refusal} />
-      {problem === null ? null : (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <PingProblem visit={visit} />
       <EndpointFacts endpoint={endpoint} />
       <h2>Test</h2>
       <EndpointButton at={at} endpoint={endpoint} step="ping" button="Send a ping">

@@ -13,7 +13,7 @@ import {
   type TeamMember,
 } from '../../operations/apps/members.ts'
 import { badInput } from '../../operations/decide.ts'
-import { Choice, ChoiceSet } from '../design/field.tsx'
+import { ChoiceList, ChoiceSet } from '../design/field.tsx'
 import { ChosenName } from '../design/values.tsx'
 import { emptyForm, formOf, text } from '../form.ts'
 import { showOnce } from '../secret-page.tsx'
@@ -121,14 +121,15 @@ export const roleChange = ofMembers(':id/role', {
 /** The roles that this person may give. */
 export const RoleChoices = ({ at, chosen }: AtApp & { readonly chosen: string }) => (
   <ChoiceSet legend="Role" name="role">
-    {memberRoles
-      .filter((role) => at.may(rightOverRole(role)))
-      .toReversed()
-      .map((role) => (
-        <Choice key={role} type="radio" name="role" value={role} checked={role === chosen} about={roleWords[role][1]}>
-          {roleWords[role][0]}
-        </Choice>
-      ))}
+    <ChoiceList
+      type="radio"
+      name="role"
+      options={memberRoles
+        .filter((role) => at.may(rightOverRole(role)))
+        .toReversed()
+        .map((role) => [role, roleWords[role][0], roleWords[role][1]])}
+      chosen={[chosen]}
+    />
   </ChoiceSet>
 )
 

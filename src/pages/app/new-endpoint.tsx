@@ -3,7 +3,6 @@ import { Elysia } from 'elysia'
 import { type WebhookKind, webhookKinds } from '../../domain/webhook-event.ts'
 import { eventData } from '../../http/contract/events.ts'
 import type { Door } from '../../http/door.ts'
-import { takeShare } from '../../http/limits.ts'
 import type { Rule } from '../../operations/acting-as.ts'
 import { mayInActiveApp, refusalOfRole } from '../../operations/acting-as.ts'
 import {
@@ -15,7 +14,8 @@ import {
 } from '../../operations/webhooks/endpoints.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Details } from '../design/values.tsx'
-import { Choice, ChoiceSet, Field } from '../design/field.tsx'
+import { takeOutgoingShare } from '../endpoint-steps.tsx'
+import { Choice, ChoiceList, ChoiceSet, Field } from '../design/field.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
 import { formOf, text, texts, valuesIn } from '../form.ts'
 import type { KeptForm } from '../kept-form.ts'
@@ -189,21 +189,15 @@ type KindGroupProps = { readonly group: Group; readonly chosen: readonly string[
 const KindGroup = ({ group, chosen }: KindGroupProps) => {
   const kinds = kindsOf(group)
   const count = kinds.filter((kind) => chosen.includes(kind)).length
-  const choices = kinds.map((kind) => (
-    <Choice
-      key={kind}
-      type="checkbox"
+  const choices = (
+    <ChoiceList
       name="kinds"
-      value={kind}
-      checked={chosen.includes(kind)}
-      about={eventData.properties[kind].description ?? ''}
-    >
-      <code>{kind}</code>
-    </Choice>
-  ))
-  return kinds.length === 1 ? (
-    <>{choices}</>
-  ) : (
+      options={kinds.map((kind) => [kind, <code>{kind}</code>, eventData.properties[kind].description ?? ''])}
+      chosen={chosen}
+    />
+  )
+  if (kinds.length === 1) return choices
+  return (
     <>
       <Choice
         type="checkbox"
@@ -242,13 +236,6 @@ const chosenKinds = (sent: {
     ),
   ]),
 ]
-
-/**
- * Counts a form that makes this server send a request while it is answered. Each can keep a connection open for fifteen
- * seconds, and the host that is called may not be the developer's own.
- * @throws rate_limited
- */
-export const takeOutgoingShare = ({ door, call, userId }: Visit): void => takeShare(door, call, 'authorize', userId)
 
 /** Every rule must hold. */
 const allOf =

@@ -24,7 +24,7 @@ import { readCatalogue } from '../../operations/scopes/scopes.ts'
 import { uploadScript } from '../assets.ts'
 import { sentBefore } from '../change.tsx'
 import { Details } from '../design/values.tsx'
-import { Choice, ChoiceSet, Field, Labelled, Problem } from '../design/field.tsx'
+import { ChoiceList, ChoiceSet, Field, Labelled, Problem } from '../design/field.tsx'
 import { Form, SendOrCancel } from '../design/form.tsx'
 import { wordsOf } from '../design/scopes.tsx'
 import { formOf, optionalText, orLost, outcomeOf, receiveUpload, type Submission, text, texts } from '../form.ts'
@@ -240,22 +240,17 @@ type ScopesProps = {
 const Scopes = ({ catalogue, at: { app }, chosen, errors }: ScopesProps) => (
   <ChoiceSet legend="Scopes, if the manifest does not list them" name="scopes" error={errors}>
     {app.scopes.length === 0 ? <p class="muted">This app has registered no scopes.</p> : null}
-    {app.scopes.map((scope) => (
-      <Choice
-        key={scope}
-        type="checkbox"
-        name="scopes"
-        value={scope}
-        checked={chosen.includes(scope)}
-        about={
-          <>
-            <bdi>{wordsOf(catalogue, scope)}</bdi>.
-          </>
-        }
-      >
-        <code>{scope}</code>
-      </Choice>
-    ))}
+    <ChoiceList
+      name="scopes"
+      options={app.scopes.map((scope) => [
+        scope,
+        <code>{scope}</code>,
+        <>
+          <bdi>{wordsOf(catalogue, scope)}</bdi>.
+        </>,
+      ])}
+      chosen={chosen}
+    />
   </ChoiceSet>
 )
 

@@ -259,6 +259,23 @@ export const Choice = ({ type, name, value, checked, about, children }: ChoicePr
   )
 }
 
+type ChoiceListProps = Pick<ChoiceProps, 'name'> & {
+  readonly type?: ChoiceProps['type']
+  readonly options: readonly (readonly [value: string, label: ComponentChildren, about: ComponentChildren])[]
+  readonly chosen: readonly string[]
+}
+
+/** Choices of a group, one below the other. */
+export const ChoiceList = ({ type = 'checkbox', name, options, chosen }: ChoiceListProps) => (
+  <>
+    {options.map(([value, label, about]) => (
+      <Choice key={value} type={type} name={name} value={value} checked={chosen.includes(value)} about={about}>
+        {label}
+      </Choice>
+    ))}
+  </>
+)
+
 /** What a field of a form shows; its schema carries it. */
 type Shown = Omit<FieldProps, 'name'> & { readonly label: string }
 

@@ -1,6 +1,6 @@
 import { isIssuable, type ScopeCatalogue, type ScopeEntry, type ScopeName } from '../../domain/scope.ts'
 import { Badge, type BadgeWords, StateBadge } from './badge.tsx'
-import { Choice, ChoiceSet, type FormErrors } from './field.tsx'
+import { ChoiceList, ChoiceSet, type FormErrors } from './field.tsx'
 
 type ScopeListProps = {
   readonly catalogue: ScopeCatalogue
@@ -71,22 +71,19 @@ export const ScopeChoice = ({ catalogue, chosen, given = [], error }: ScopeChoic
   const entries: readonly Entry[] = [...catalogue]
   return (
     <ChoiceSet legend="Scopes it may ask for" name="scopes" error={error}>
-      {entries.filter(isOpen).map(([name, { availability, words, callers }]) => (
-        <Choice
-          key={name}
-          type="checkbox"
-          name="scopes"
-          value={name}
-          checked={chosen.includes(name)}
-          about={
-            <>
-              <bdi>{words}</bdi>. {callersSentence(callers)}
-            </>
-          }
-        >
-          <code>{name}</code> <StateBadge of={availabilityWords[availability]} />
-        </Choice>
-      ))}
+      <ChoiceList
+        name="scopes"
+        options={entries.filter(isOpen).map(([name, { availability, words, callers }]) => [
+          name,
+          <>
+            <code>{name}</code> <StateBadge of={availabilityWords[availability]} />
+          </>,
+          <>
+            <bdi>{words}</bdi>. {callersSentence(callers)}
+          </>,
+        ])}
+        chosen={chosen}
+      />
       <p class="muted">Not available yet:</p>
       <ul>
         {entries

@@ -67,6 +67,8 @@ type DeskPageProps = FrameProps & {
   readonly tab: (typeof tabs)[number]['path']
   /** The subject of the page, for the title of the window. */
   readonly belongsTo?: string
+  /** The address and the name of the form that adds to the list of this page. */
+  readonly add?: readonly [href: string, name: string]
 }
 
 /** The tabs, with what waits behind them. */
@@ -84,8 +86,20 @@ const deskNavigation = (visit: Visit, current: string): AreaNavigation => ({
 export const deskArea: Area = { key: 'desk', navigation: async (visit) => deskNavigation(visit, '') }
 
 /** The frame of the operators' pages. */
-export const DeskPage = ({ tab, belongsTo = 'Desk', children, ...frame }: DeskPageProps) => (
-  <Layout {...frame} belongsTo={belongsTo} section="desk" nav={deskNavigation(frame.visit, tab)}>
+export const DeskPage = ({ tab, belongsTo = 'Desk', add, children, ...frame }: DeskPageProps) => (
+  <Layout
+    actions={
+      add && (
+        <a href={add[0]} class="button primary">
+          {add[1]}
+        </a>
+      )
+    }
+    {...frame}
+    belongsTo={belongsTo}
+    section="desk"
+    nav={deskNavigation(frame.visit, tab)}
+  >
     <div class="desk">{children}</div>
   </Layout>
 )

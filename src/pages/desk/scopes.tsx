@@ -139,11 +139,7 @@ const showList = async (visit: Visit): Promise<Response> => {
       about="Scopes of your own, for the API of the builder. The built-in scopes are not in this list."
       visit={visit}
       tab={deskPaths.scopes}
-      actions={
-        <a href={deskPaths.newScope} class="button primary">
-          Add a scope
-        </a>
-      }
+      add={[deskPaths.newScope, 'Add a scope']}
     >
       <RowList
         label="Scopes"

@@ -12,7 +12,7 @@ import {
 } from '../../operations/service-keys/change-service-keys.ts'
 import { Badge } from '../design/badge.tsx'
 import { EmptyState, Pager } from '../design/list-tools.tsx'
-import { Choice, ChoiceSet, line } from '../design/field.tsx'
+import { ChoiceList, ChoiceSet, line } from '../design/field.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { Facts, LastUsed, ShownOnce, Time } from '../design/values.tsx'
 import { emptyForm, formOf, numberIn, text, texts } from '../form.ts'
@@ -79,11 +79,7 @@ const showList = async (visit: Visit): Promise<Response> => {
       about="The builder’s backend uses service keys to call the management API: it sends users and sites, and checks the tokens of apps."
       visit={visit}
       tab={deskPaths.serviceKeys}
-      actions={
-        <a href={deskPaths.newServiceKey} class="button primary">
-          Create a service key
-        </a>
-      }
+      add={[deskPaths.newServiceKey, 'Create a service key']}
     >
       <RowList
         label="Service keys"
@@ -149,11 +145,11 @@ const rightWords: Readonly<Record<ServiceRight, string>> = {
 const Rights = () => (
   <>
     <ChoiceSet legend="Rights" name="rights">
-      {keyRights.map((right) => (
-        <Choice key={right} type="checkbox" name="rights" value={right} checked={false} about={<code>{right}</code>}>
-          {rightWords[right]}
-        </Choice>
-      ))}
+      <ChoiceList
+        name="rights"
+        options={keyRights.map((right) => [right, rightWords[right], <code>{right}</code>])}
+        chosen={[]}
+      />
     </ChoiceSet>
     <p class="muted">No key can create, change, sign in or disable an operator, whatever its rights.</p>
   </>

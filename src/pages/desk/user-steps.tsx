@@ -6,7 +6,7 @@ import { type InspectedUser, inspectUser } from '../../operations/users/find-use
 import { confirmUser, createResetLink, isForSomebodyElse } from '../../operations/users/passwords.ts'
 import { type AppsChoice, setUserStatus } from '../../operations/users/set-user-status.ts'
 import { leavesAnOperator, setOperator } from '../../operations/users/users.ts'
-import { Choice, ChoiceSet, Field } from '../design/field.tsx'
+import { ChoiceList, ChoiceSet, Field } from '../design/field.tsx'
 import { ChosenName } from '../design/values.tsx'
 import { emptyForm, formOf, optionalText } from '../form.ts'
 import { showOnce } from '../secret-page.tsx'
@@ -209,9 +209,9 @@ const withdrawal = ofUser('withdraw-operator', {
 const disableForm = formOf({ apps: optionalText, to: optionalText })
 
 const choices = [
-  { apps: 'suspend', label: 'Suspend their apps', about: 'They stop working until an operator activates them.' },
-  { apps: 'keep', label: 'Keep their apps', about: 'They keep working without an active owner.' },
-  { apps: 'transfer', label: 'Transfer their apps', about: 'Another active user becomes the owner.' },
+  ['suspend', 'Suspend their apps', 'They stop working until an operator activates them.'],
+  ['keep', 'Keep their apps', 'They keep working without an active owner.'],
+  ['transfer', 'Transfer their apps', 'Another active user becomes the owner.'],
 ] as const
 
 /** The operator decides about the user's apps in the same step, because nothing else would stop them. */
@@ -266,11 +266,7 @@ const disabling = ofUser('disable', {
 
 const AppsOfUser = () => (
   <ChoiceSet legend="Their apps" name="apps">
-    {choices.map(({ apps, label, about }) => (
-      <Choice key={apps} type="radio" name="apps" value={apps} checked={apps === 'suspend'} about={about}>
-        {label}
-      </Choice>
-    ))}
+    <ChoiceList type="radio" name="apps" options={choices} chosen={['suspend']} />
     <Field label="New owner’s email address" name="to" input={{ type: 'email' }} />
   </ChoiceSet>
 )

@@ -35,16 +35,7 @@ const show = async (visit: Visit): Promise<Response> => {
   const question = { part, status, operators: role !== null }
   const users = await asked.rows((window) => searchUsers(platform, question, sort, window))
   return page(
-    <DeskPage
-      title="Users"
-      visit={visit}
-      tab={deskPaths.users}
-      actions={
-        <a href={deskPaths.newUser} class="button primary">
-          Invite a user
-        </a>
-      }
-    >
+    <DeskPage title="Users" visit={visit} tab={deskPaths.users} add={[deskPaths.newUser, 'Invite a user']}>
       <FilterBar of={asked} />
       <RowList
         label="Users"

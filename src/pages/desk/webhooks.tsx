@@ -1,26 +1,24 @@
 import { Elysia } from 'elysia'
 import { builderKinds, maximumEndpoints } from '../../domain/webhook-event.ts'
 import type { Door } from '../../http/door.ts'
-import { type AttemptRecord, listAttempts, pingEndpoint, resendEvents } from '../../operations/webhooks/deliveries.ts'
+import { type AttemptRecord, listAttempts } from '../../operations/webhooks/deliveries.ts'
 import {
   addEndpoint,
   type EndpointDetail,
   listBuilderEndpoints,
   readEndpoint,
-  setEndpointStatus,
 } from '../../operations/webhooks/endpoints.ts'
-import { endpointStepsOf, hostOf } from '../endpoint-steps.tsx'
+import { buttonNotices, endpointButtonRoutes, endpointStepsOf, hostOf, PingProblem } from '../endpoint-steps.tsx'
 import { EndpointFacts, EndpointStatus, kindsInWords, OutcomeBadge } from '../endpoint-words.tsx'
-import { changed } from '../change.tsx'
 import { EmptyState, Pager } from '../design/list-tools.tsx'
-import { Choice, ChoiceSet, line } from '../design/field.tsx'
+import { ChoiceList, ChoiceSet, line } from '../design/field.tsx'
 import { ButtonForm } from '../design/form.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ShownOnce, Time } from '../design/values.tsx'
 import { Table } from '../design/table.tsx'
-import { emptyForm, formOf, texts } from '../form.ts'
+import { formOf, texts } from '../form.ts'
 import { list, listRoutes } from '../list.ts'
-import { page, seeOther } from '../page.ts'
+import { page } from '../page.ts'
 import { proveFirst } from '../proof.ts'
 import { secretPage, showOnce } from '../secret-page.tsx'
 import { noticesOf, StepLinks, stepRoutes } from '../step.tsx'
@@ -55,20 +53,12 @@ const steps = endpointStepsOf(
 
 const notices = {
   ...noticesOf(...steps),
-  enabled: 'The endpoint is enabled, and waiting events are being sent to it.',
-  taken: 'The endpoint accepted the ping.',
-  'not-taken': 'The endpoint did not accept the ping. The first attempt below shows why.',
-  resent: 'The events are being sent again, with the same IDs.',
+  ...buttonNotices,
 } as const
 
 /** The builder's own webhook endpoints. */
-export const builderWebhookRoutes = (door: Door) => {
-  const action = {
-    by: 'operator',
-    form: emptyForm,
-    show: async (visit: Visit, at: At) => await show(visit, at),
-  } as const
-  return stepRoutes(door, steps)
+export const builderWebhookRoutes = (door: Door) =>
+  stepRoutes(door, steps)
     .use(
       new Elysia().get(deskPaths.webhooks, async ({ request }) => await showList(await requireOperator(door, request))),
     )
@@ -81,11 +71,11 @@ export const builderWebhookRoutes = (door: Door) => {
         form,
         more: () => (
           <ChoiceSet legend="Events" name="kinds">
-            {builderKinds.map((kind) => (
-              <Choice key={kind} type="checkbox" name="kinds" value={kind} checked={false} about="">
-                <code>{kind}</code>
-              </Choice>
-            ))}
+            <ChoiceList
+              name="kinds"
+              options={builderKinds.map((kind) => [kind, <code>{kind}</code>, ''])}
+              chosen={[]}
+            />
           </ChoiceSet>
         ),
         button: 'Add the endpoint',
@@ -102,39 +92,15 @@ export const builderWebhookRoutes = (door: Door) => {
       return showSecret(visit, await readEndpoint(door.platform, null, id))
     })
     .use(
-      changed(door, '/desk/webhooks/:id/ping', {
-        ...action,
-        effect: 'repeats something',
-        act: async ({ visit }, { id }) => {
+      endpointButtonRoutes(door, '/desk/webhooks/:id', {
+        by: 'operator',
+        show,
+        find: async (visit, { id }) => {
           await readEndpoint(door.platform, null, id)
-          const { delivered } = await visit.asOperator().do(pingEndpoint, id)
-          return seeOther(`${builderEndpointPath(id)}?done=${delivered ? 'taken' : 'not-taken'}`)
+          return { id, acting: () => visit.asOperator(), page: builderEndpointPath(id) }
         },
       }),
     )
-    .use(
-      changed(door, '/desk/webhooks/:id/enable', {
-        ...action,
-        effect: 'sends events elsewhere',
-        act: async ({ visit }, { id }) => {
-          await readEndpoint(door.platform, null, id)
-          await visit.asOperator().do(setEndpointStatus, { id, status: 'enabled' })
-          return seeOther(`${builderEndpointPath(id)}?done=enabled`)
-        },
-      }),
-    )
-    .use(
-      changed(door, '/desk/webhooks/:id/resend-failed', {
-        ...action,
-        effect: 'repeats something',
-        act: async ({ visit }, { id }) => {
-          await readEndpoint(door.platform, null, id)
-          await visit.asOperator().do(resendEvents, { id, choice: { kind: 'failed' } })
-          return seeOther(`${builderEndpointPath(id)}?done=resent`)
-        },
-      }),
-    )
-}
 
 const showList = async (visit: Visit): Promise<Response> =>
   page(
@@ -144,11 +110,7 @@ const showList = async (visit: Visit): Promise<Response> =>
       visit={visit}
       tab={deskPaths.webhooks}
       notices={{ removed: 'The endpoint is removed. Nothing more is sent to it.' }}
-      actions={
-        <a href={deskPaths.newWebhook} class="button primary">
-          Add an endpoint
-        </a>
-      }
+      add={[deskPaths.newWebhook, 'Add an endpoint']}
     >
       <RowList
         label="Webhook endpoints"
@@ -204,6 +166,7 @@ const show = async (visit: Visit, { id }: At): Promise<Response> => {
       tab={deskPaths.webhooks}
       notices={notices}
     >
+      <PingProblem visit={visit} />
       <EndpointFacts endpoint={endpoint} />
       <h2>Attempts</h2>
       <Table
