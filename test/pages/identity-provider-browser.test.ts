@@ -172,7 +172,7 @@ test('operators sign in with a password beside it, and nobody else does', async 
   await page.waitForURL(`${platform}/`)
 })
 
-test('a provider that does not answer is named on the page, which leads operators to their password', async () => {
+test('a provider that cannot be reached is named on the page, which leads operators to their password', async () => {
   const issuer = `http://localhost:${freePort()}`
   const env = {
     SIGN_IN: 'oidc',
@@ -184,7 +184,7 @@ test('a provider that does not answer is named on the page, which leads operator
   const alone = await createWorld({ env })
   const page = await openBrowser(alone.server.url, { foreseen: [/503/] })
   await page.goto('/sign-in/oidc')
-  expect(await page.content()).toContain('Example ID does not answer')
+  expect(await page.content()).toContain('Example ID cannot sign you in right now')
   await page.getByRole('link', { name: 'Sign in' }).click()
   await page.getByLabel('Password').waitFor()
   await endWorld(alone)

@@ -166,8 +166,12 @@ export const pingEndpoint = async (platform: Platform, trace: Trace, actor: Acto
   const { endpoint, event } = await decide(platform, trace, { actor, now }, async ({ q, record }) => {
     const { endpoint } = await findEndpoint(q, id)
     const { appId, environment } = endpoint
-    const data = { appId, endpointId: id }
-    const position = await q.webhookEvents.put({ id: eventId, appId, environment, kind: 'ping', data }, now)
+    // A ping of the builder is about no app, like its events about people.
+    const about =
+      appId === null
+        ? { appId, environment: null, data: { endpointId: id } }
+        : { appId, environment, data: { appId, endpointId: id } }
+    const position = await q.webhookEvents.put({ id: eventId, kind: 'ping', ...about }, now)
     // Stored as given up, so that the delivery job never sends it.
     await q.webhookEvents.putDelivery({ position, endpointId: id, ...unsent, nextAttemptAt: null })
     await record({ action: 'webhook.pinged', appId, environment, target: id })

@@ -8,7 +8,14 @@ import {
   listBuilderEndpoints,
   readEndpoint,
 } from '../../operations/webhooks/endpoints.ts'
-import { buttonNotices, endpointButtonRoutes, endpointStepsOf, hostOf, PingProblem } from '../endpoint-steps.tsx'
+import {
+  buttonNotices,
+  endpointButtonRoutes,
+  endpointStepsOf,
+  hostOf,
+  PingProblem,
+  takeOutgoingShare,
+} from '../endpoint-steps.tsx'
 import { EndpointFacts, EndpointStatus, kindsInWords, OutcomeBadge } from '../endpoint-words.tsx'
 import { EmptyState, Pager } from '../design/list-tools.tsx'
 import { ChoiceList, ChoiceSet, line } from '../design/field.tsx'
@@ -80,6 +87,7 @@ export const builderWebhookRoutes = (door: Door) =>
         ),
         button: 'Add the endpoint',
         act: async ({ visit, fields: { url, kinds }, ticket }) => {
+          takeOutgoingShare(visit)
           const input = { slug: null, environment: 'production', url, kinds } as const
           const { id, secret } = await visit.asOperator({ ticket }).do(addEndpoint, input)
           return showOnce(visit, builderEndpointPath(id, 'secret'), secret)
