@@ -286,6 +286,9 @@ describe('pages of other origins', () => {
         expect([...closed.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
       }
     }
+    const twoMethods = await preflight('/oauth/userinfo', origin)
+    expect(twoMethods.headers.get('allow')).toBe('GET, HEAD, OPTIONS, POST')
+    expect(twoMethods.headers.get('access-control-allow-methods')).toBe('GET, POST')
     for (const path of ['/api/app-platform/me', '/api/app-platform/token', '/api/session']) {
       expect((await preflight(path, origin)).status).toBe(405)
     }
