@@ -74,7 +74,7 @@ export const databaseNow = '(extract(epoch FROM clock_timestamp()) * 1000)::bigi
 const differences: readonly (readonly [sqlite: RegExp, postgres: string])[] = [
   [/\+(?=\$|calls\.)/g, ''], // `given` hides a value from SQLite's planner
   [/(?<= on conflict \([^)]*)"\w+"\.(?="\w+")/g, ''], // the target of a conflict is named without its table
-  [/ LIKE /g, ' ILIKE '], // SQLite's LIKE ignores the case of ASCII letters, as ILIKE does with the collation "C"
+  [/ GLOB (\$\d+|calls\."\w+")/g, " ~ btrim($1, '*')"], // the patterns of `isLike`, which need no start and no end there
   [/\bsqlite_version\(\)/g, "current_setting('server_version')"],
 ]
 

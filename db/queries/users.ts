@@ -65,15 +65,27 @@ export type UserOrder = 'email' | TimeOrder
 /** A literal, as in the partial index `users_operators`, so that SQLite uses it. */
 const isOperator = eq(users.isOperator, sql`1`)
 
-/**
- * Whether a text contains a part, in the spelling of names, ignoring the case of ASCII letters, as LIKE does. Its wildcards count as plain
- * characters.
- */
+/** Whether a text contains a part, in the spelling of names, whatever the case of its letters. */
 export const contains = (column: AnyColumn, part: string): SQL => isLike(column, sql`${patternOf(part)}`)
 
-/** The same with a pattern that is given when the statement runs. */
-export const isLike = (column: AnyColumn, pattern: SQL): SQL => sql`${column} LIKE ${pattern} ESCAPE '\\'`
-export const patternOf = (part: string): string => `%${soughtPart(part).replaceAll(/[\\%_]/g, '\\$&')}%`
+/**
+ * The same with a pattern that is given when the statement runs. LIKE would know upper and lower case of ASCII letters alone, so the pattern
+ * has both of each letter, as a set. PostgreSQL reads it as a regular expression (`dialect.ts`).
+ */
+export const isLike = (column: AnyColumn, pattern: SQL): SQL => sql`${column} GLOB ${pattern}`
+export const patternOf = (part: string): string => `*${Array.from(soughtPart(part), setOf).join('')}*`
+
+/** A character as both languages of patterns read it: with its other case, and without a meaning of its own. */
+const setOf = (character: string): string => {
+  if (character === '\\') return '[\\\\]' // an escape in one of them, and twice the same in the other
+  if (character === '^') return '[\\^]' // at the start it would mean all others
+  const forms = 'σςΣ'.includes(character)
+    ? ['σ', 'ς', 'Σ']
+    : [character, character.toLowerCase(), character.toUpperCase()].filter((form) => Array.from(form).length === 1)
+  return /[\p{L}\p{M}\p{N}]/u.test(character) && new Set(forms).size === 1
+    ? character
+    : `[${[...new Set(forms)].join('')}]`
+}
 
 /** The users among whom a search looks; an index has the operators. */
 const scopeOf = ({ operators }: UserQuestion): SQL | undefined => (operators ? isOperator : undefined)

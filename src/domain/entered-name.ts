@@ -2,7 +2,7 @@
 // stored. A name that a person types here is refused if it cannot be one. The builder and the identity provider are the masters
 // of theirs, so such a name is never refused: what cannot be kept is dropped.
 
-import { lazily } from './remembered.ts'
+import { replaceUnseen, unseen, withoutMeaning } from './unseen.ts'
 
 /** Longest name, in UTF-16 code units. */
 const maximumLength = 200
@@ -64,8 +64,6 @@ const tooManyMarks = /(\p{M}{8})\p{M}+/gu
 export const disturbs = (text: string): boolean => towerOfMarks.test(text) || turning.test(text)
 const turning = /[\u202a-\u202e\u2066-\u2069]/u
 
-/** They change nothing that one sees of a name in one script: direction marks, and where a word may be hyphenated. */
-const withoutMeaning = /[\u00ad\u061c\u200e\u200f]/gu
 /** What some programs put around a name that is copied from them. Elsewhere such characters could reverse a part of it. */
 const isolated = /^[\u202a\u202b\u2066-\u2068](.*)[\u202c\u2069]$/su
 
@@ -92,95 +90,16 @@ const cleanedOnce = (text: string): Cleaned => {
     .trim()
     .normalize('NFC')
     .replaceAll(/\p{Zs}/gu, ' ')
-  const name = plain.replaceAll(pictureOrUnseen(), (found, pictured: string | undefined, offset: number) => {
-    const end = offset + found.length
-    const kept =
-      pictured !== undefined
-        ? drawn(found)
-        : needed(found, plain.slice(Math.max(0, offset - 2), offset), plain.slice(end, end + 2))
-    if (kept !== null) return kept
+  const name = replaceUnseen(plain, 'anywhere', ({ found, needed }) => {
+    if (needed !== null) return needed
     dropped += (found.match(unseen()) ?? []).join('')
     return likeSpace.test(found) ? ' ' : found.replaceAll(unseen(), '')
   })
   return { name: name.replaceAll(/ +/g, ' ').trim().normalize('NFC'), dropped }
 }
 
-/** Drawn as nothing or as a space, or unknown. Some formats of Arabic are drawn, and Unicode reserves room for pictures. */
-const unseenCharacter =
-  '[[\\p{C}\\p{Z}\\p{Default_Ignorable_Code_Point}\\u2800]--[ \\u0600-\\u0605\\u06dd\\u070f\\u0890\\u0891\\u08e2\\p{Extended_Pictographic}]]'
-const unseen = lazily(() => new RegExp(unseenCharacter, 'gv'))
 /** Line ends, tabs, and letters that are drawn as a space. */
 const likeSpace = /[\t-\r\x85\p{Zl}\p{Zp}\u2800\u3164]/u
-
-const picture = '\\p{Extended_Pictographic}[\\ufe0f\\p{Emoji_Modifier}]?'
-/** Another drawing of the letter before it: of a Han character, as in names of Japan, of a Mongolian letter, or of a picture. */
-const variant =
-  '\\p{scx=Han}[\\ufe00-\\ufe02\\u{e0100}-\\u{e01ef}]|\\p{scx=Mongolian}[\\u180b-\\u180f]|\\p{Extended_Pictographic}\\ufe0e'
-/** Compiled at its first use, as the other expressions below that take milliseconds. */
-const pictureOrUnseen = lazily(
-  () =>
-    new RegExp(
-      `(${picture}(?:\\u200d${picture})+|\\p{Extended_Pictographic}\\ufe0f|\\p{RGI_Emoji})|${variant}|${unseenCharacter}+`,
-      'gv',
-    ),
-)
-
-/**
- * A picture with the selectors that Unicode recommends, which some keyboards leave out; null for several that no font joins to
- * one.
- */
-const drawn = (found: string): string | null => {
-  if (wholePicture().test(found)) return found
-  const qualified = found.split('\u200d').map((part) => {
-    const bare = part.replace('\ufe0f', '')
-    return /^\p{Emoji_Presentation}|\p{Emoji_Modifier}$/u.test(bare) ? bare : `${bare}\ufe0f`
-  })
-  if (qualified.length === 1) return found.replace('\ufe0f', '') // it is drawn as a picture without it
-  const whole = qualified.join('\u200d')
-  return wholePicture().test(whole) ? whole : null
-}
-
-const wholePicture = lazily(() => /^\p{RGI_Emoji}$/v)
-
-/** What writing needs of some characters that nobody sees, by what comes before and after them; null if they do not belong there. */
-const needed = (found: string, before: string, after: string): string | null => {
-  if (isVariant().test(found)) return found
-  // It keeps two points of a Hebrew letter in their order, as in the usual spelling of Jerusalem.
-  if (found === '\u034f' && isHebrewPoint.test(lastOf(before)) && isHebrewPoint.test(firstOf(after))) return found
-  const besideSpaceless = spaceless.test(lastOf(before)) || spaceless.test(firstOf(after))
-  const rest = besideSpaceless ? found.replaceAll('\u200b', '') : found
-  if (!/^[\u200c\u200d]*$/.test(rest)) return null
-  if (rest === '') return ''
-  const joins =
-    virama.test(before) || joiningScripts().some((letter) => letter.test(lastOf(before)) && letter.test(firstOf(after)))
-  if (joins) return rest.slice(0, 1)
-  return joiningScripts().some((letter) => letter.test(lastOf(before)) || letter.test(firstOf(after))) ? '' : null
-}
-
-const isHebrewPoint = /^[\p{M}&&\p{scx=Hebrew}]$/v
-const isVariant = lazily(() => new RegExp(`^(?:${variant})$`, 'v'))
-const lastOf = (text: string): string => Array.from(text).at(-1) ?? ''
-const firstOf = (text: string): string => Array.from(text)[0] ?? ''
-
-/** Scripts in which a joiner or non-joiner (U+200D, U+200C) between two letters or marks changes how they are drawn. */
-const joiningScripts = lazily(() =>
-  (
-    'Arabic Syriac Mandaic Nko Mongolian Adlam Hanifi_Rohingya ' +
-    'Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala ' +
-    'Khmer Myanmar Tibetan Balinese Javanese Sundanese Chakma Meetei_Mayek Newa Grantha'
-  )
-    .split(' ')
-    .map((script) => new RegExp(`^[[\\p{L}\\p{M}]&&\\p{scx=${script}}]$`, 'v')),
-)
-
-/** The signs of these scripts that join consonants. After one, a joiner also stands at the end of a word, as in Malayalam. */
-const virama = new RegExp(
-  '[\\u094d\\u09cd\\u0a4d\\u0acd\\u0b4d\\u0bcd\\u0c4d\\u0ccd\\u0d3b\\u0d3c\\u0d4d\\u0dca' +
-    '\\u0f84\\u1039\\u103a\\u17d2\\u1b44\\u1baa\\u1bab\\ua9c0\\uaaf6\\uabed]$',
-)
-
-/** Scripts that mark the end of a word by a space without width (U+200B), which the keyboards of Khmer type. Names need none. */
-const spaceless = /^[\p{scx=Khmer}\p{scx=Thai}\p{scx=Lao}\p{scx=Myanmar}]$/v
 
 /** Cut between two characters as people count them. */
 const cut = (name: string): string => {

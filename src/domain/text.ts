@@ -1,4 +1,4 @@
-import { lazily } from './remembered.ts'
+import { replaceUnseen, unseen, withoutMeaning } from './unseen.ts'
 
 /** No lone surrogates and no NUL, so that every layer below reads the same text. */
 export const isWellFormedText = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
@@ -14,23 +14,32 @@ export const textOfFile = (bytes: Uint8Array): string | null => {
 
 /**
  * Text for a person who decides something: invisible characters and direction marks are replaced by JSON escapes, so that
- * the text is what it seems to be. Plain spaces and line ends stay.
+ * the text is what it seems to be. Plain spaces, line ends and what writing needs stay.
  */
-export const visibleText = (text: string): string => text.replaceAll(unseen(), escaped)
+export const visibleText = (text: string): string => visibleFileText(text).replaceAll('\t', escaped)
 
 /** The same for the text of a file, whose tabs and line ends stay. */
 export const visibleFileText = (text: string): string =>
-  text.replaceAll('\r\n', '\n').replaceAll(unseenInFiles(), escaped)
+  replaceUnseen(text.replaceAll('\r\n', '\n'), 'in lines', ({ found, needed }) =>
+    needed === null || (needed !== found && startsUnseen.test(found)) ? found.replaceAll(unseen(), escaped) : found,
+  )
+
+/** Not a picture. */
+const startsUnseen = /^\p{Default_Ignorable_Code_Point}/u
+
+/** The same for what one person writes to another: spaces of every kind are spaces, and marks without a meaning are left out. */
+export const visibleProse = (text: string): string =>
+  replaceUnseen(
+    text
+      .replaceAll(withoutMeaning, '')
+      .replaceAll(/\r\n?/g, '\n')
+      .replaceAll(/\p{Zs}/gu, ' '),
+    'in lines',
+    ({ found, needed }) => needed ?? found.replaceAll(unseen(), escaped),
+  )
 
 /** A value as indented JSON with such escapes; it parses to the same value. */
 export const visibleJson = (value: unknown): string => visibleText(JSON.stringify(value, null, 2) ?? '')
-
-/**
- * Controls, formats, spaces of every kind, and what fonts draw as nothing. Plain spaces are excluded here and not in the
- * callback: indented JSON is mostly spaces, and a call for each takes seconds. So does a call for each character of a file of nothing else.
- */
-const unseen = lazily(() => /[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]--[ \n]]+/gv)
-const unseenInFiles = lazily(() => /[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]--[ \n\t]]+/gv)
 
 /** A JSON escape for every UTF-16 code unit. */
 const escaped = (characters: string): string => {

@@ -1,4 +1,4 @@
-import { visibleText } from '../domain/text.ts'
+import { visibleProse } from '../domain/text.ts'
 import { mayWriteAbout, reviewMessageLimits, type ReviewSide, type VersionStatus } from '../domain/version.ts'
 import type { ReviewMessage } from '../operations/versions/review.ts'
 import { Fields, line } from './design/field.tsx'
@@ -52,7 +52,7 @@ export const ReviewMessages = ({ visit, side, status, messages, action }: Review
             , <Time at={createdAt} />
           </p>
           <p class="as-written" dir="auto">
-            {visibleText(text)}
+            {visibleProse(text)}
           </p>
         </div>
       ))}

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 import { assert, bigInt, jsonValue, maxSafeInteger, property } from 'fast-check'
-import { isKeptInteger, isWellFormedText, visibleJson, visibleText } from '../../src/domain/text.ts'
+import { isKeptInteger, isWellFormedText, visibleJson, visibleProse, visibleText } from '../../src/domain/text.ts'
 
 test('text with a lone surrogate or NUL is not well-formed', () => {
   for (const text of ['\ud800', 'a\udc00', '\udc00\ud800', 'a\0', '\0']) expect(isWellFormedText(text)).toBeFalse()
@@ -23,6 +23,24 @@ test('invisible characters are written as escapes', () => {
     '"\\u200b\\u00a0\\u2028\\udb40\\udc41\\ufeff\\u00ad\\u3164"',
   )
   expect(visibleJson({ ['key\u200d']: 1 })).toBe('{\n  "key\\u200d": 1\n}')
+})
+
+/** Joiners of Persian and Hindi, a variant of a Japanese name, pictures of several characters, and a Hebrew point. */
+const needed = ['می‌خواهید', 'क्‍ष', '葛\u{e0100}城', '❤️ 👨‍👩‍👧 👍🏽 1️⃣ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 😀\ufe0f']
+
+test('what writing needs stays, also among what nobody needs', () => {
+  for (const text of needed) {
+    expect(visibleText(`${text}\u202e${text}\n`)).toBe(`${text}\\u202e${text}\n`)
+    expect(visibleProse(text)).toBe(text.replace('😀\ufe0f', '😀'))
+  }
+  expect(visibleText('a\u200cb \u200d ❤\u200d❤ a\ufe0f')).toBe('a\\u200cb \\u200d ❤\\u200d❤ a\\ufe0f')
+})
+
+test('between people, each space is a space, tabs stay, marks without a meaning are left out, and what deceives is shown', () => {
+  expect(visibleProse('Pourquoi\u00a0?\u202f!\u3000请\tx\r\ny\rz')).toBe('Pourquoi ? ! 请\tx\ny\nz')
+  expect(visibleProse('שלום\u200f! co\u00adoperate')).toBe('שלום! cooperate')
+  expect(visibleProse('می\u200c')).toBe('می')
+  expect(visibleProse('a\u202egpj.exe \u2066\u{e0041}\u200b')).toBe('a\\u202egpj.exe \\u2066\\udb40\\udc41\\u200b')
 })
 
 test('visible characters stay unchanged', () => {

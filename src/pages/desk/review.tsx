@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { appFactsIn, lackOfManifest } from '../../domain/manifest.ts'
-import { visibleJson, visibleText } from '../../domain/text.ts'
+import { visibleJson, visibleProse, visibleText } from '../../domain/text.ts'
 import type { Door } from '../../http/door.ts'
 import { approveAndActivate, moveVersion } from '../../operations/versions/move-version.ts'
 import { listReviewMessages, writeReviewMessage } from '../../operations/versions/review.ts'
@@ -199,7 +199,7 @@ const ReviewFacts = ({ review: { app, owner, version, live } }: { readonly revie
           href && <OutLink href={href}>{visibleText(href)}</OutLink>,
         ]),
       ),
-      Notes: version.notes === null ? 'None' : <bdi class="as-written">{visibleText(version.notes)}</bdi>,
+      Notes: version.notes === null ? 'None' : <bdi class="as-written">{visibleProse(version.notes)}</bdi>,
     }}
   />
 )

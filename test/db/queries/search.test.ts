@@ -52,3 +52,35 @@ test('a search finds every name with the part, wherever it is in the name, and s
   expect([apps.found.map(({ slug }) => slug), apps.ends]).toEqual([[slugs[2] ?? ''], [slugs[1] ?? '', slugs[3] ?? '']])
   expect((await walk(searchApps, 'Newsletter')).found).toHaveLength(4)
 })
+
+test('a search finds letters of every script in either case, and no character of it has a meaning of its own', async () => {
+  const user = await addUser(platform)
+  const foundBy = async (part: string) => (await searchUsers(part, { after: '', rows: 100, limit: 10 })).found.length
+  const call = async (name: string) => {
+    const row = await q.users.byId(user.id)
+    if (row !== null) await platform.database.transaction(async (t) => await t.users.change(row.id, { name }, 1))
+  }
+  for (const [name, ...parts] of [
+    ['Рассылка Москва', 'москва', 'МОСКВА', 'рАссылкА мОс'],
+    ['Ελληνικός Νέος', 'ΕΛΛΗΝΙΚΌΣ', 'νέοσ', 'ΝΈΟΣ'],
+    ['Élan d’Été', 'élan', 'ÉTÉ'],
+    ['Straße', 'STRAßE', 'straẞe'],
+    ['Հայաստան', 'ՀԱՅԱՍՏԱՆ'],
+    ['𐐀𐐁', '𐐨𐐩'],
+    ['日本語 ゆき', '日本', 'ゆき'],
+    ['محمد رضا', 'رضا'],
+    ['İpek ılık', 'İpek', 'ılık'],
+  ] as const) {
+    await call(name)
+    for (const part of [name, ...parts]) expect([part, await foundBy(part)]).toEqual([part, 1])
+    expect([name, await foundBy(`${name}x`)]).toEqual([name, 0])
+  }
+  for (const sign of '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~') {
+    await call(`q${sign}q`)
+    for (const part of [`q${sign}`, `${sign}Q`, `Q${sign}q`]) expect([part, await foundBy(part)]).toEqual([part, 1])
+    await call('qzq')
+    for (const part of [`q${sign}`, `${sign}q`, `q${sign}q`, `q${sign}${sign}`]) {
+      expect([part, await foundBy(part)]).toEqual([part, 0])
+    }
+  }
+})
