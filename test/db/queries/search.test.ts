@@ -53,9 +53,10 @@ test('a search finds every name with the part, wherever it is in the name, and s
   expect((await walk(searchApps, 'Newsletter')).found).toHaveLength(4)
 })
 
+const foundBy = async (part: string) => (await searchUsers(part, { after: '', rows: 100, limit: 10 })).found.length
+
 test('a search finds letters of every script in either case, and no character of it has a meaning of its own', async () => {
   const user = await addUser(platform)
-  const foundBy = async (part: string) => (await searchUsers(part, { after: '', rows: 100, limit: 10 })).found.length
   const call = async (name: string) => {
     const row = await q.users.byId(user.id)
     if (row !== null) await platform.database.transaction(async (t) => await t.users.change(row.id, { name }, 1))
