@@ -100,6 +100,21 @@ test.skipIf(!isRoot)('root does not follow a link of the folder owner to a datab
   expect(data).toEqual([])
 })
 
+test.skipIf(!isRoot)(
+  'through a link in a folder of root, root acts as the owner of the folder where it leads',
+  async () => {
+    for (const isThere of [true, false]) {
+      const desk = isThere ? await foreignDesk() : deskAt(join(temporaryFolder(), 'app-platform.db'))
+      chownSync(desk.folder, nobody, nobody)
+      const link = join(temporaryFolder(), 'app-platform.db')
+      chmodSync(join(link, '..'), 0o755)
+      symlinkSync(desk.file, link)
+      await addUser(deskAt(link))
+      expect([isThere, ownersIn(desk.folder)]).toEqual([isThere, [nobody]])
+    }
+  },
+)
+
 test.skipIf(!isRoot)('an error about a forbidden file names the file, its owner and the acting user', async () => {
   const desk = await foreignDesk()
   const vault = temporaryFolder()

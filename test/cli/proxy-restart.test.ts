@@ -115,6 +115,27 @@ needs('caddy').test(`of ${total} requests behind Caddy, half of them POSTs, a re
 })
 
 describe.each(['nginx', 'caddy'] as const)('%s', (name) => {
+  needs(name, 'openssl').test('gives the metrics to nobody, whatever way the path is written', async () => {
+    const { server, proxy } = await start(name)
+    expect(await proxy.statusOf('/healthz')).toBe(200)
+    const paths = ['/metrics', '/x/../metrics', '//metrics', '/./metrics', '/x\\..\\metrics', '\\metrics', '/\\metrics']
+    for (const path of [
+      ...paths,
+      '/%2e/metrics',
+      '/x/%2e%2e/metrics',
+      '/x%5c..%5cmetrics',
+      '/metrics#',
+      '/metrics?',
+      '/m\tetrics',
+    ]) {
+      expect([path, [400, 404].includes(await proxy.statusOf(path))]).toEqual([path, true])
+    }
+    expect((await fetch(`${server.url}/metrics`)).status).toBe(200)
+    for (const header of ['X-Forwarded-For', 'Forwarded']) {
+      expect((await fetch(`${server.url}/metrics`, { headers: { [header]: 'for=192.0.2.1' } })).status).toBe(404)
+    }
+  })
+
   needs(name, 'openssl').test('never repeats a POST that may have been carried out', async () => {
     const posts: string[] = []
     const upstream: Server = createServer((connection) => {

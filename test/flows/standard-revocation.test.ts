@@ -48,6 +48,23 @@ describe('revocation (RFC 7009)', () => {
     expect([await appOf(one), await appOf(two)]).toEqual([401, 200])
   })
 
+  test('ends a token that comes with the space around it of the file or the page that it is from', async () => {
+    for (const [before, after] of [
+      ['', '\n'],
+      ['', '\r\n'],
+      [' ', ' '],
+      ['\t\u00a0', '\u2003'],
+    ]) {
+      const token = await standardAppToken(world)
+      expectRevoked(await revoke(`${before}${token}${after}`))
+      expect(await appOf(token)).toBe(401)
+      const again = await standardAppToken(world)
+      const body = { ...world.app.development, token: `${before}${again}${after}` }
+      expect((await call(url, 'POST', '/oauth/revoke', { body })).status).toBe(200)
+      expect(await appOf(again)).toBe(401)
+    }
+  })
+
   test('accepts any hint and needs none', async () => {
     for (const hint of ['access_token', 'refresh_token', 'something_else', '']) {
       const tokens = await standardTokens(world)

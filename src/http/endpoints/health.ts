@@ -56,7 +56,10 @@ export const isReady = endpoint({
   },
 })
 
-/** Served here unless the metrics have a port of their own. */
+/**
+ * Served here unless the metrics have a port of their own. What a proxy passes on comes from elsewhere, and a proxy may read another path in
+ * an address than this server, so that its own rules are not enough.
+ */
 export const readMetrics = endpoint({
   method: 'GET',
   path: '/metrics',
@@ -69,8 +72,11 @@ export const readMetrics = endpoint({
       'Counts and latencies by route and status, tokens, transactions, purge lag, sizes. Keep it off the open internet.',
     tag: 'Operations',
   },
-  run: async ({ metrics, platform }) =>
-    new Response(await metrics.render(await readFigures(platform)), {
+  errors: ['route_not_found'],
+  run: async ({ metrics, platform }, { request: { headers } }) => {
+    if (['x-forwarded-for', 'forwarded'].some((name) => headers.has(name))) throw refuse('route_not_found')
+    return new Response(await metrics.render(await readFigures(platform)), {
       headers: { 'content-type': metrics.contentType },
-    }),
+    })
+  },
 })

@@ -96,7 +96,7 @@ const circumstancesOf = (event: AuditEvent | null, agent: string | null): string
 /** An empty URL stands for the link that is made when the mail is sent. */
 const setPassword = { words: 'Set your password', url: '' }
 const worksOnce =
-  'The link works once, for 24 hours. It does not sign you in, and your second factors stay as they are.'
+  'The link works once, for 24 hours. Whoever has it can set your password, so pass it on to nobody. Your second factors stay as they are.'
 const notYou = (platform: string) => `If it was not you, tell the operator of ${platform} at once.`
 
 const contents: Readonly<Record<LetterKind, (of: Told) => Content>> = {

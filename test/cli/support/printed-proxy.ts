@@ -1,4 +1,6 @@
+import { connect } from 'node:net'
 import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
 import { makeCertificates } from '../../clients/support/certificates.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -8,6 +10,8 @@ process.once('exit', () => running.forEach((proxy) => proxy.kill('SIGKILL')))
 export type PrintedProxy = {
   /** Fetches as a client that trusts the certificate. */
   fetch(path: string, options?: RequestInit): Promise<Response>
+  /** The status of the answer to a GET of this path, which is sent as it is. */
+  statusOf(path: string): Promise<number>
   /** Ends it; returns all that it has logged. */
   stop(): Promise<string>
 }
@@ -30,7 +34,7 @@ export const startNginx = async (nginx: readonly string[], site: string, origin:
   const proxy = await startProxy([...nginx, '-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], origin, ca)
   const logs = ['access.log', 'error.log'].map((name) => join(folder, name))
   return {
-    fetch: proxy.fetch,
+    ...proxy,
     stop: async () => [await proxy.stop(), ...(await Promise.all(logs.map((log) => Bun.file(log).text())))].join('\n'),
   }
 }
@@ -60,8 +64,20 @@ const startProxy = async (
     if (answered?.status === 200) break
     await Bun.sleep(25)
   }
+  const statusOf = async (path: string): Promise<number> => {
+    const { hostname: host, port, protocol } = new URL(origin)
+    const { promise, resolve, reject } = Promise.withResolvers<number>()
+    const place = { host, port: Number(port) }
+    const socket = protocol === 'https:' ? connectTls({ ...place, ca: ca ?? '', servername: host }) : connect(place)
+    socket.on('data', (bytes) => resolve(Number(String(bytes).split(' ')[1])))
+    socket.on('error', reject)
+    socket.on('close', () => reject(new Error(`${path} got no answer.`)))
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\nConnection: close\r\n\r\n`)
+    return await promise.finally(() => socket.destroy())
+  }
   return {
     fetch: ask,
+    statusOf,
     stop: async () => {
       child.kill('SIGTERM')
       await child.exited
