@@ -9,6 +9,7 @@ import { type Call, callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { takeShare } from '../http/limits.ts'
 import { type MultipartForm, readMultipart } from '../http/multipart.ts'
+import { signOut } from '../operations/sessions/own-sessions.ts'
 import { fieldRefusal } from '../http/schema-check.ts'
 import { isFromSameOrigin } from '../http/session-cookie.ts'
 import { type FormFields, readForm } from '../http/strict-body.ts'
@@ -170,19 +171,32 @@ const check = async <T extends TProperties>(
 ): Promise<Submission<T>> => {
   const { door, call, tickets } = visit
   const ticket = ticketKey(door, call, tickets, form, values)
-  if (ticket instanceof PlatformError) throw await refuseForm(door, call, visit.sessionToken, ticket)
-  if (await lacksProof(visit, effect)) throw askForProof(visit, form, values)
+  if (ticket instanceof PlatformError) {
+    const refused = await refuseForm(door, call, visit.sessionToken, ticket)
+    throw isOwnForm(visit, ticket, values) && keepOf(visit, form, values)
+      ? new SendTo({ to: 'page', logCode: logCodeOf(ticket) })
+      : refused
+  }
+  if (await lacksProof(visit, effect)) {
+    keepOf(visit, form, values)
+    throw new SendTo({ to: 'proof' })
+  }
   const isKept = visit.kept?.action === new URL(call.request.url).pathname
   if (isKept) call.cookies = [forgetKeptForm(door)]
   // From here on it is not kept but sent: a page that shows it again must not say otherwise.
   return { visit: isKept ? { ...visit, kept: null } : visit, fields: fieldsOf(form, values), sent: values, ticket }
 }
 
-/** Keeps the form, as `keepForm` does, and leads to the page where the person proves who they are. */
-const askForProof = ({ door, call, tickets }: Visit, form: KeptShape, values: Values): SendTo => {
+/** Whether a form with such a ticket was shown to the same account: before it signed in again in another tab, or too long ago. */
+const isOwnForm = ({ tickets: { owner } }: Visit, { facts: { details } }: PlatformError, values: Values): boolean =>
+  (details?.['kind'] === 'form_of_other_session' || details?.['kind'] === 'form_expired') &&
+  textOf(values[ownFormFields.owner]) === owner
+
+/** Keeps the form, as `keepForm` does, and says whether it could. */
+const keepOf = ({ door, call, tickets }: Visit, form: KeptShape, values: Values): boolean => {
   const cookie = tickets.owner === null ? null : keptCookieOf(door, call, form, tickets.owner, values)
   if (cookie !== null) call.cookies = [cookie]
-  return new SendTo({ to: 'proof' })
+  return cookie !== null
 }
 
 const keptCookieOf = (door: Door, call: Call, form: KeptShape, tag: string, values: Values): string | null => {
@@ -215,6 +229,22 @@ const valuesOf = (sent: FormFields, { lists, secrets, choices }: KeptShape): Val
  * before or after it, and nothing but a password is meant to.
  */
 const asMeant = (value: string): string => value.replaceAll('\r\n', '\n').trim()
+
+/**
+ * Signs out whoever is signed in here. That it comes from a page of ours is proof enough: the page may be older than the sign-in. If the
+ * session has ended before, nothing is left to do: nobody is asked to sign in for that.
+ */
+export const endSession = async (door: Door, request: Request): Promise<void> => {
+  const foreign = originFault(door, request)
+  try {
+    const { call, session, sessionToken } = await requireVisit(door, request, 'session')
+    if (foreign !== null) throw await refuseForm(door, call, sessionToken, foreign)
+    await signOut(door.platform, call, session)
+  } catch (error) {
+    const isOver = error instanceof PlatformError && error.code === 'login_required'
+    if (!isOver || foreign !== null) throw error
+  }
+}
 
 /** The key of the form's ticket, or why the form is refused: it is not from a page of ours that this browser was lately shown. */
 export const ticketKey = (

@@ -160,9 +160,14 @@ export const requestedPage = (request: Request): string => {
 /** What became of a form that was sent without a live session: kept for its page, too long to be kept, or not read. */
 export type SentForm = 'kept' | 'lost' | 'ended'
 
-/** Ends a request by sending the person elsewhere first, and back: to sign in, or to prove that it is them. */
+/** Ends a request by sending the person elsewhere first, and back: to sign in, to prove that it is them, or to the page of a kept form. */
 export class SendTo extends PlatformError {
-  constructor(readonly goal: { readonly to: 'sign-in'; readonly form: SentForm } | { readonly to: 'proof' }) {
+  constructor(
+    readonly goal:
+      | { readonly to: 'sign-in'; readonly form: SentForm }
+      | { readonly to: 'proof' }
+      | { readonly to: 'page'; readonly logCode: string },
+  ) {
     super('login_required')
   }
 }

@@ -35,6 +35,10 @@ export const refusalPage =
     call.notes.errorCode = logCodeOf(error)
     if (error.code === 'login_required') {
       const goal = error instanceof SendTo ? error.goal : { to: 'sign-in' as const, form: 'ended' as const }
+      if (goal.to === 'page') {
+        call.notes.errorCode = goal.logCode
+        return seeOther(requestedPage(call.request))
+      }
       return seeOther(goal.to === 'proof' ? proofAddress(call) : signInAddress(call.request, goal.form))
     }
     if (error.code === 'method_not_allowed' && isReading(call.request)) return seeOther(parentOf(call.path))

@@ -1,20 +1,17 @@
-import { PlatformError } from '../domain/errors.ts'
 import { hasPasswordForm, mayUsePassword, type SignInRules } from '../domain/sign-in-rules.ts'
 import type { Door } from '../http/door.ts'
 import { authorizationPath } from '../http/paths.ts'
 import { forgetCookie, hasCookie } from '../http/cookies.ts'
-import { isFromSameOrigin } from '../http/session-cookie.ts'
 import { signInHere, signInWithPasskeyHere } from '../http/sign-in-limit.ts'
 import { allowsPasskeys, asked, requestOptions } from '../operations/factors/passkeys.ts'
 import type { Entry } from '../operations/sessions/entry.ts'
-import { signOut } from '../operations/sessions/own-sessions.ts'
 import { hasAccounts } from '../operations/users/find-user.ts'
 import { changedByVisitor } from './change.tsx'
 import { email, Field, Fields } from './design/field.tsx'
 import { Form } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
 import { CodeBlock } from './design/values.tsx'
-import { emptyForm, formOf, receiveFromUser, secretText, text, textOf } from './form.ts'
+import { endSession, formOf, secretText, text, textOf } from './form.ts'
 import type { Values } from './kept-form.ts'
 import { forgotPasswordPath, mailsLinks } from './forgot-password.tsx'
 import { comeBack, leaveForBuilder, notSignedIn } from './handover.tsx'
@@ -51,7 +48,7 @@ export const signInRoutes = (door: Door) =>
       }),
     )
     .post('/sign-out', async ({ request }) => {
-      await endHere(door, request)
+      await endSession(door, request)
       const { signOutUrl, ways } = door.platform.signIn
       const ended = [forgetCookie(door, 'session')]
       if (cameFromProvider(door, request)) {
@@ -78,17 +75,6 @@ export const signInRoutes = (door: Door) =>
     .get('/sign-in/oidc', async ({ request }) => await leaveForProvider(door, request, wayBackOf(door, request)))
     .get('/sign-in/oidc/callback', async ({ request }) => await comeBackFromProvider(door, request))
     .get('/sign-in/complete', async ({ request }) => await comeBack(door, request))
-
-/** Signs out. If the session has ended before, nothing is left to do: nobody is asked to sign in for that. */
-const endHere = async (door: Door, request: Request): Promise<void> => {
-  try {
-    const { visit } = await receiveFromUser(door, request, emptyForm, 'takes away', 'session')
-    await signOut(door.platform, visit.call, visit.session)
-  } catch (error) {
-    const isOver = error instanceof PlatformError && error.code === 'login_required'
-    if (!isOver || !isFromSameOrigin(door, request)) throw error
-  }
-}
 
 const ask = async (door: Door, request: Request): Promise<Response> => {
   const returnTo = wayBackOf(door, request)

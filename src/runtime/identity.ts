@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readlinkSync, readSync, realpathSync, statSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync, realpathSync, statSync, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
@@ -9,26 +9,12 @@ import { dirname, resolve } from 'node:path'
 export const actAsOwnerOfFolder = (file: string): void => {
   if (process.geteuid?.() !== 0) return
   // A link in a folder of root may lead into the folder of the owner. One in the folder of the owner leads nowhere as root.
-  for (let [path, links]: [string | null, number] = [resolve(file), 0]; path !== null && links < 40; links += 1) {
-    const { uid, gid } = statSync(nearestFolder(dirname(path)))
-    if (uid !== 0) return actAs(uid, gid)
-    path = linkedFrom(path)
-  }
-}
-
-/** Where a symbolic link leads, also to a file that is not there yet; null for anything else. */
-const linkedFrom = (path: string): string | null => {
-  try {
-    return resolve(realpathSync(dirname(path)), readlinkSync(path))
-  } catch {
-    return null
-  }
-}
-
-const actAs = (uid: number, gid: number): void => {
-  process.setgroups?.([gid])
-  process.setegid?.(gid)
-  process.seteuid?.(uid)
+  const places = [resolve(file), ...(existsSync(file) ? [realpathSync(file)] : [])]
+  const owner = places.map((place) => statSync(nearestFolder(dirname(place)))).find(({ uid }) => uid !== 0)
+  if (owner === undefined) return
+  process.setgroups?.([owner.gid])
+  process.setegid?.(owner.gid)
+  process.seteuid?.(owner.uid)
 }
 
 /** The folder, or if it does not exist, its nearest existing parent. */

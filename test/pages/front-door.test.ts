@@ -611,12 +611,13 @@ describe('switching the account', () => {
     expect(codeOf(await call(url, 'GET', '~/api/session', { token: own }))).toBe('login_required')
   })
 
-  test('requires a ticket, and leads only to this server', async () => {
+  test('works from a page of ours alone, also an old one, and leads only to this server', async () => {
     const seen = await ask()
     const fields = fieldsOf(seen, '/oauth/authorize/switch-account')
-    expect((await post(url, '/oauth/authorize/switch-account', { ...fields, ticket: 'x' }, { session })).status).toBe(
-      403,
-    )
+    const later = await signIn(url, world.user)
+    const old = await post(url, '/oauth/authorize/switch-account', fields, { session: later })
+    expect(new URL(old.location ?? '', url).searchParams.get('return_to')).toBe(askPath(world.app))
+    expect(codeOf(await call(url, 'GET', '~/api/session', { token: later }))).toBe('login_required')
     expect((await post(url, '/oauth/authorize/switch-account', fields, { session, headers: {} })).status).toBe(403)
     const own = await signIn(url, world.user)
     const ownFields = fieldsOf(await look(url, askPath(world.app), own), '/oauth/authorize/switch-account')

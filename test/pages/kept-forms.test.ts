@@ -94,3 +94,22 @@ test('the sign-in page says when a form is too long to be kept', async () => {
   expect(locationOf(refused)).toEndWith('&form=lost')
   expect((await browser.get(locationOf(refused))).text).toContain('This form cannot be kept')
 })
+
+test('a form from before the person signed in again in another tab is shown again at once, and nobody else sees it', async () => {
+  const hidden = await browser.formOn(newApp, newApp)
+  const again = async (who: Login) => {
+    await endSession()
+    browser.cookies.delete('session')
+    await browser.submit('/sign-in', '/sign-in', { email: who.email, password: who.password })
+    return await browser.post(newApp, { ...hidden, ...typed, slug: 'typed-before' })
+  }
+  const shown = await again(user)
+  expect([shown.status, locationOf(shown)]).toEqual([303, newApp])
+  const { text } = await browser.follow(shown)
+  expect([text.includes('Not sent yet.'), text.includes('value="Typed with care"')]).toEqual([true, true])
+  expect(await queries().apps.bySlug('typed-before')).toBeNull()
+  expect((await browser.submit(newApp, newApp, { ...typed, slug: 'typed-later' })).status).toBe(303)
+
+  const refused = await again(await addUser(world.platform))
+  expect([refused.status, (await browser.get(newApp)).text.includes('Typed with care')]).toEqual([403, false])
+})

@@ -150,12 +150,16 @@ test('the cookie of an ended session is deleted, and refused only once', async (
   expect(browser.cookies.has('session')).toBe(false)
 })
 
-test('signing out requires a form of this session, and ends the session', async () => {
+test('signing out ends the session from any page of ours, also one from before the sign-in, and from no other site', async () => {
   const browser = await signedInBrowser(url, world.user)
   const token = browser.cookies.get('session') ?? ''
-  expect((await browser.post('/sign-out', { ticket: 'x' })).status).toBe(403)
+  for (const site of ['cross-site', 'same-site', 'none']) {
+    const headers = { 'sec-fetch-site': site, origin: 'https://evil.example' }
+    expect((await browser.post('/sign-out', await browser.formOn('/', '/sign-out'), headers)).status).toBe(403)
+  }
   expect((await browser.get('/')).status).toBe(200)
-  expect((await browser.submit('/', '/sign-out')).headers.get('location')).toBe('/sign-in')
+  const older = await (await signedInBrowser(url, world.user)).formOn('/', '/sign-out')
+  expect((await browser.post('/sign-out', older)).headers.get('location')).toBe('/sign-in')
   expect(browser.cookies.has('session')).toBe(false)
   expect((await call(url, 'GET', '~/api/session', { token })).status).toBe(401)
 })

@@ -125,15 +125,21 @@ test('a red button is only on a page that asks first and also leads back', async
   expect(faults).toEqual([])
 })
 
+/** They end the session of whoever is signed in here, so any page of ours may ask for it. */
+const endsSession = new Set(['/sign-out', '/oauth/authorize/switch-account'])
+
 for (const [how, forge] of Object.entries(forgeries)) {
   test(`no form changes anything ${how}, and the refusal is in the audit log`, async () => {
     const faults: string[] = []
     for (const form of found.values()) {
       const [ticket, site] = await forge(form)
+      if (site === 'same-origin' && endsSession.has(form.action)) continue
       const before = await fingerprint(world.server.database)
       const refusals = await countRefusals(world.server.database)
-      const { status } = await send(browserOf(form.who), form, ticket, site)
-      if (status !== 403) faults.push(`${form.action} answers ${status}`)
+      const { status, headers } = await send(browserOf(form.who), form, ticket, site)
+      // What the same account has typed is shown again.
+      const isKept = site === 'same-origin' && headers.getSetCookie().some((cookie) => cookie.includes('-kept='))
+      if (status !== (isKept ? 303 : 403)) faults.push(`${form.action} answers ${status}`)
       expect(await fingerprint(world.server.database)).toEqual(before)
       if (form.who !== 'visitor' && (await countRefusals(world.server.database)) === refusals)
         faults.push(`${form.action} leaves no trace`)
