@@ -51,16 +51,20 @@ const namesIn = (folder: string): readonly string[] =>
 
 /**
  * Removes all but the newest `keep` backups of the database and returns the names of the removed ones, oldest first. `newest`
- * stays, even after a clock change.
+ * stays, even after a clock change. So does what is newer: of two backups that end together, each would remove that of the other.
  */
 export const pruneFolder = (
   folder: string,
   names: BackupNames,
   { keep, newest }: { readonly keep: number; readonly newest: string },
 ): readonly string[] => {
-  const older = listFolder(folder, names).filter(({ name }) => name !== newest)
+  const all = listFolder(folder, names)
+  const own = all.find(({ name }) => name === newest)
+  const isOlder = ({ name, madeAt }: BackupFile): boolean =>
+    own === undefined || madeAt < own.madeAt || (madeAt === own.madeAt && name < newest)
+  const older = all.filter((file) => file.name !== newest && isOlder(file))
   const removed = older
-    .slice(keep - 1)
+    .slice(Math.max(0, keep - (all.length - older.length)))
     .map(({ name }) => name)
     .toReversed()
   for (const name of removed) rmSync(join(folder, name), { force: true })

@@ -1,5 +1,20 @@
-import { closeSync, existsSync, linkSync, openSync, readdirSync, readSync, renameSync, rmSync, statSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
+import { lazily } from '../src/domain/remembered.ts'
 import { DatabaseUnusable } from './database.ts'
 import { inspectSchema, type Migration } from './migrate.ts'
 import { connect, Connection } from './sqlite/connection.ts'
@@ -104,12 +119,32 @@ export const assertNotOwnFile = (database: string, target: string): void => {
   throw new DatabaseUnusable('exists', `${target} belongs to the database itself: choose another name.`)
 }
 
-/** The name of a copy that is being made. It has the process ID, so that the next backup can tell that its process was killed. */
-export const unfinishedName = (target: string): string => `${target}.${process.pid}-${crypto.randomUUID()}.unfinished`
+/**
+ * The name of a copy that is being made. It has the process ID and whose IDs these are, so that the next backup can tell that its process was
+ * killed.
+ */
+export const unfinishedName = (target: string): string =>
+  `${target}.${processesHere()}-${process.pid}-${crypto.randomUUID()}.unfinished`
 
-const unfinishedPattern = /\.(?:(\d+)-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.unfinished(?:-journal)?$/
+const unfinishedPattern =
+  /\.(?:([0-9a-f]{8})-(\d+)-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.unfinished(?:-journal)?$/
 
-/** A running backup writes all the time. This is needed because another container may have a process of the same ID. */
+/** Stands for those who have the same process IDs: another container, or another machine, has others. */
+const processesHere = lazily(() => {
+  const parts = [
+    () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'),
+    () => readlinkSync('/proc/self/ns/pid'),
+  ].map((read) => {
+    try {
+      return read()
+    } catch {
+      return hostname() // only Linux has these files
+    }
+  })
+  return hash('sha256', parts.join('\n')).slice(0, 8)
+})
+
+/** A running backup writes all the time. */
 const longestPauseMs = 60 * 60 * 1_000
 
 /** Removes what killed backups have left in this folder. */
@@ -120,7 +155,8 @@ const removeLeftovers = (folder: string): void => {
     const path = join(folder, name)
     const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY
     const isOld = Date.now() - changedAt > longestPauseMs
-    if (isOld || (found[1] !== undefined && !isRunning(Number(found[1])))) rmSync(path, { force: true })
+    const [, whose, pid] = found
+    if (isOld || (whose === processesHere() && !isRunning(Number(pid)))) rmSync(path, { force: true })
   }
 }
 
@@ -148,15 +184,27 @@ const copyInto = (source: Connection, unfinished: string): void => {
 const alreadyThere = (target: string) =>
   new DatabaseUnusable('exists', `${target} exists already and was left as it is.`)
 
-/** Unlike a rename, a link never replaces a file that was created meanwhile. */
-const claimName = (unfinished: string, target: string): void => {
+/**
+ * Unlike a rename, a link never replaces a file that was created meanwhile. Sticks and network drives have no links: there the name is
+ * taken by an empty file first.
+ * @throws DatabaseUnusable ('exists')
+ */
+export const claimName = (unfinished: string, target: string): void => {
   try {
-    linkSync(unfinished, target)
+    try {
+      linkSync(unfinished, target)
+    } catch (error) {
+      if (!withoutLinks.has(codeOf(error))) throw error
+      closeSync(openSync(target, 'wx', 0o600))
+      renameSync(unfinished, target)
+    }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') throw alreadyThere(target)
-    throw error
+    throw codeOf(error) === 'EEXIST' ? alreadyThere(target) : error
   }
 }
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : null)
+const withoutLinks: ReadonlySet<unknown> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
 const assertWhole = (copy: string): void => {
   using connection = new Connection(copy, { readonly: true })

@@ -119,9 +119,11 @@ const readerOf =
   }
 
 const writableByOthers = 0o022
+/** In such a folder, as /tmp is, nobody can replace the files of others. */
+const sticky = 0o1000
 
 const folderFaults = (folder: string): readonly string[] =>
-  (statSync(folder).mode & writableByOthers) === 0
+  (statSync(folder).mode & writableByOthers) === 0 || (statSync(folder).mode & sticky) !== 0
     ? []
     : [`Other users of this machine may replace files in ${folder}: run chmod 700 ${folder}.`]
 

@@ -1,7 +1,7 @@
-import { existsSync, linkSync, rmSync, statSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
-import { assertNotOwnFile, backUp, unfinishedName } from './backup.ts'
+import { assertNotOwnFile, backUp, claimName, unfinishedName } from './backup.ts'
 import { assertSound } from './check.ts'
 import { DatabaseUnusable } from './database.ts'
 import { inspectSchema, type Migration } from './migrate.ts'
@@ -42,7 +42,7 @@ export const moveSqlite = async ({ file, to, migrations, now, event }: StoppedOp
     rmSync(rehearsal)
     backUp(connection, rehearsal, { replace: false })
     seal(rehearsal)
-    linkSync(rehearsal, target)
+    claimName(rehearsal, target)
     syncFolderOf(target)
     return { database, file: target, movedAt }
   } finally {

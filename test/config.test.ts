@@ -480,6 +480,11 @@ describe('settings', () => {
     'https://u@a.b',
     'https://a b',
     'https://',
+    'https://a{b}.example',
+    'https://apps.example.com;x',
+    'https://*.example.com',
+    "https://a'b.example",
+    'https://a,b.example',
   ])('the public URL %p is refused', (url) => {
     expect(faultsOf({ PUBLIC_URL: url })).toHaveLength(1)
   })

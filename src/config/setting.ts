@@ -157,7 +157,8 @@ export const choiceOf =
 
 export const originOf = (text: string): string | Broken => {
   const url = URL.parse(text)
-  if (url === null || !/^https?:\/\/[^/?#@\\\s]+\/?$/i.test(text)) {
+  const isHost = url !== null && /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]+\])$/.test(url.hostname)
+  if (!isHost || !/^https?:\/\/[^/?#@\\\s]+\/?$/i.test(text)) {
     return new Broken('must be an origin such as https://apps.example.com: no path, query, fragment or user.')
   }
   return url.port === '0' ? new Broken('must name the port that clients call; port 0 cannot be called.') : url.origin

@@ -63,6 +63,13 @@ export const mintSecret = (
   return text + base62OfNumber(checksum.crc32(text), checksumDigits)
 }
 
+/**
+ * The secret in what somebody has copied from a mail: mail programs put space and line ends into a long link, and a dot, a bracket or `3D`
+ * around it. A text without one stays as it is.
+ */
+export const secretIn = (kind: SecretKind, text: string): string =>
+  new RegExp(`${secretPrefixes[kind]}[0-9A-Za-z]{${bodyLength}}`).exec(text.replaceAll(/=?\s/g, ''))?.[0] ?? text
+
 /** The row's key and the hash to meet there; null, unhashed, for a wrong prefix, length, alphabet, checksum or key. */
 export const parseSecret = (kind: UuidKeyedKind, text: string): ParsedSecret | null => {
   const key = keyDigitsOf(kind, text)

@@ -173,7 +173,7 @@ const check = async <T extends TProperties>(
   const ticket = ticketKey(door, call, tickets, form, values)
   if (ticket instanceof PlatformError) {
     const refused = await refuseForm(door, call, visit.sessionToken, ticket)
-    throw isOwnForm(visit, ticket, values) && keepOf(visit, form, values)
+    throw isLateForm(visit, form, ticket, values) && keepOf(visit, form, values)
       ? new SendTo({ to: 'page', logCode: logCodeOf(ticket) })
       : refused
   }
@@ -187,10 +187,20 @@ const check = async <T extends TProperties>(
   return { visit: isKept ? { ...visit, kept: null } : visit, fields: fieldsOf(form, values), sent: values, ticket }
 }
 
-/** Whether a form with such a ticket was shown to the same account: before it signed in again in another tab, or too long ago. */
-const isOwnForm = ({ tickets: { owner } }: Visit, { facts: { details } }: PlatformError, values: Values): boolean =>
+/**
+ * Whether something was typed into a form with such a ticket by the same account: before it signed in again in another tab, or too long
+ * ago. A form that binds what its page showed is not shown again: what it showed may have changed.
+ */
+const isLateForm = (
+  { tickets: { owner } }: Visit,
+  form: Pick<FormShape<TProperties>, 'bound' | 'secrets'>,
+  { facts: { details } }: PlatformError,
+  values: Values,
+): boolean =>
   (details?.['kind'] === 'form_of_other_session' || details?.['kind'] === 'form_expired') &&
-  textOf(values[ownFormFields.owner]) === owner
+  textOf(values[ownFormFields.owner]) === owner &&
+  form.bound.length === 0 &&
+  Object.keys(keepable(form, values)).length > 0
 
 /** Keeps the form, as `keepForm` does, and says whether it could. */
 const keepOf = ({ door, call, tickets }: Visit, form: KeptShape, values: Values): boolean => {
@@ -234,7 +244,7 @@ const asMeant = (value: string): string => value.replaceAll('\r\n', '\n').trim()
  * Signs out whoever is signed in here. That it comes from a page of ours is proof enough: the page may be older than the sign-in. If the
  * session has ended before, nothing is left to do: nobody is asked to sign in for that.
  */
-export const endSession = async (door: Door, request: Request): Promise<void> => {
+export const signOutHere = async (door: Door, request: Request): Promise<void> => {
   const foreign = originFault(door, request)
   try {
     const { call, session, sessionToken } = await requireVisit(door, request, 'session')

@@ -1,5 +1,6 @@
 import type { PlatformError } from '../domain/errors.ts'
 import { invitationPath } from '../domain/member.ts'
+import { secretIn } from '../domain/secret.ts'
 import type { Door } from '../http/door.ts'
 import { acceptInvitation, openInvitation, type OpenInvitation } from '../operations/apps/members.ts'
 import { Form } from './design/form.tsx'
@@ -10,6 +11,7 @@ import { page, seeOther } from './page.ts'
 import { offerWords } from './words.ts'
 import { type Visit } from './visit.ts'
 import { formPage } from './change.tsx'
+import { consolePath } from './app/app-area.tsx'
 
 /** The page that an invitation to an app opens. Opening it changes nothing. */
 export const invitationRoutes = (door: Door) =>
@@ -25,7 +27,10 @@ export const invitationRoutes = (door: Door) =>
     },
   })
 
-const linkIn = ({ call: { request } }: Visit): string | null => new URL(request.url).searchParams.get('link')
+const linkIn = ({ call: { request } }: Visit): string | null => {
+  const link = new URL(request.url).searchParams.get('link')
+  return link === null ? null : secretIn('appInvitation', link)
+}
 
 /** The address of the page has the secret, so no other page may learn it. */
 const show = async (visit: Visit): Promise<Response> => {
@@ -77,7 +82,10 @@ const showDead = (visit: Visit, error: PlatformError | null): Response =>
           ? 'It is for a different email address than yours. Sign out, then sign in with the address that was invited.'
           : 'The link is incomplete, used, revoked or older than 24 hours, or the person who invited you can no longer do so.'}
       </p>
-      <p>Nothing has changed. Ask the person who sent you the link for a new one.</p>
+      <p>
+        If you have accepted it before, the app is under <a href={consolePath}>Developers</a>. Otherwise nothing has
+        changed: ask the person who sent you the link for a new one.
+      </p>
     </Layout>,
     { refusal: error, hidesAddress: true },
   )

@@ -1,6 +1,6 @@
 import type { PlatformError } from '../domain/errors.ts'
 import { noPassword, passwordLinkPath } from '../domain/password.ts'
-import { parseSecret } from '../domain/secret.ts'
+import { parseSecret, secretIn } from '../domain/secret.ts'
 import type { Door } from '../http/door.ts'
 import { inLineForHashing, signInHere } from '../http/sign-in-limit.ts'
 import { openPasswordLink, usePasswordLink } from '../operations/users/passwords.ts'
@@ -47,7 +47,7 @@ const setPassword = async ({ visitor: { door, call }, fields }: VisitorSubmissio
 /** The address of the page has the secret, so no other page may learn it. */
 const showForm = async (visitor: Visitor, sent: Values): Promise<Response> => {
   const { door, call, cookies } = visitor
-  const link = textOf(sent['link'])
+  const link = secretIn('passwordLink', textOf(sent['link']))
   return await answerForm(openPasswordLink(door.platform, call, link), {
     done: ({ user }) =>
       page(
@@ -76,12 +76,12 @@ const showDead = (door: Door, error: PlatformError): Response =>
   page(
     <Layout title="This link does not work" visit={door.platform} width="narrow">
       <p>
-        The link was used, is older than 24 hours, or was replaced by a newer one, or the password has changed since.
-        Nothing has changed.{' '}
+        The link is incomplete, was used, is older than 24 hours, or was replaced by a newer one, or the password has
+        changed since. If you have set your password with it before, sign in. Otherwise nothing has changed:{' '}
         {mailsLinks(door) ? (
-          <a href={forgotPasswordPath}>Request a new link by email</a>
+          <a href={forgotPasswordPath}>request a new link by email</a>
         ) : (
-          'Ask the operator who gave it to you for a new link'
+          'ask the operator who gave it to you for a new link'
         )}
         .
       </p>

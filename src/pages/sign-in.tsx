@@ -11,7 +11,7 @@ import { email, Field, Fields } from './design/field.tsx'
 import { Form } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
 import { CodeBlock } from './design/values.tsx'
-import { endSession, formOf, secretText, text, textOf } from './form.ts'
+import { signOutHere, formOf, secretText, text, textOf } from './form.ts'
 import type { Values } from './kept-form.ts'
 import { forgotPasswordPath, mailsLinks } from './forgot-password.tsx'
 import { comeBack, leaveForBuilder, notSignedIn } from './handover.tsx'
@@ -48,7 +48,7 @@ export const signInRoutes = (door: Door) =>
       }),
     )
     .post('/sign-out', async ({ request }) => {
-      await endSession(door, request)
+      await signOutHere(door, request)
       const { signOutUrl, ways } = door.platform.signIn
       const ended = [forgetCookie(door, 'session')]
       if (cameFromProvider(door, request)) {

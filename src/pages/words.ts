@@ -73,7 +73,8 @@ export const agoInWords = (at: number, now: number): string => {
 /** A time that a person typed, in UTC: a day, a day and a time, or a full RFC 3339 timestamp. Null for anything else. */
 export const readMoment = (text: string): number | null => {
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return parseTimestamp(`${text}T00:00:00Z`)
-  if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d$/.test(text)) return parseTimestamp(`${text}:00Z`)
+  const [, minute, zone = 'Z'] = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d)(Z|[+-]\d\d:\d\d)?$/i.exec(text) ?? []
+  if (minute !== undefined) return parseTimestamp(`${minute}:00${zone}`)
   return parseTimestamp(text) ?? parseTimestamp(`${text}Z`)
 }
 

@@ -107,6 +107,20 @@ test('a backup is recorded in the audit log and in the metrics of a running serv
   expect(await server.stop()).toBe(0)
 })
 
+test('of backups that are made at once into a folder, the newest stays', async () => {
+  const desk = await openDesk()
+  const folder = join(temporaryFolder(), 'backups')
+  mkdirSync(folder, { mode: 0o700 })
+  for (let round = 0; round < 3; round += 1) {
+    const made = await Promise.all([1, 2, 3].map(async () => await desk.json(['backup', folder, '--keep', '1'])))
+    const newest = made
+      .map(({ file }) => String(file).split('/').at(-1) ?? '')
+      .toSorted()
+      .at(-1)
+    expect(readdirSync(folder)).toContain(newest ?? 'none')
+  }
+})
+
 test('backup DIR --keep removes nothing and fails when the database has lost changes, or the copy is damaged', async () => {
   const desk = await openDesk()
   await addUser(desk)

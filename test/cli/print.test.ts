@@ -160,7 +160,7 @@ test('the service writes no core dump, which would contain secrets', async () =>
 })
 
 needs('systemd-analyze').test('systemd accepts the unit and rates its exposure as low', async () => {
-  const places = ['file:/srv/x.db', 'postgres://app@localhost/apps'].map((url) => ({ DATABASE_URL: url }))
+  const places = ['file:/srv/apps/x.db', 'postgres://app@localhost/apps'].map((url) => ({ DATABASE_URL: url }))
   for (const env of [settings, {}, { PORT: '443', HOST: '0.0.0.0' }, ...places]) {
     const file = join(temporaryFolder(), 'app-platform.service')
     const unit = await print('systemd', env)
@@ -290,7 +290,7 @@ caddy(
 )
 
 needs('systemd-analyze').test('systemd accepts the backup timer and its service', async () => {
-  for (const env of [{}, { DATABASE_URL: 'file:/srv/x.db' }]) {
+  for (const env of [{}, { DATABASE_URL: 'file:/srv/apps/x.db' }]) {
     const [, service = '', timer = ''] = (await print('backup-timer', env)).split(/^# ---- .*$/m)
     const folder = temporaryFolder()
     const paths = [join(folder, 'app-platform-backup.service'), join(folder, 'app-platform-backup.timer')]
@@ -394,4 +394,18 @@ caddy('Caddy finds the site of the container valid and well formatted', async ()
   await Bun.write(file, (await printContainer({ PUBLIC_URL: 'https://apps.example.com' })).site)
   expect(askCaddy('validate', '--adapter', 'caddyfile', '--config', file).exitCode).toBe(0)
   expect(askCaddy('fmt', file).stdout.toString()).toBe(await Bun.file(file).text())
+})
+
+test('no printed unit takes a folder that other programs use', async () => {
+  for (const file of ['/app.db', '/etc/app.db', '/var/lib/app.db', '/srv/app.db', '/usr/local/app.db']) {
+    const { exitCode, stderr } = await runHere(['print', 'systemd'], {
+      env: { DATABASE_URL: `file:${file}` },
+      cwd: temporaryFolder(),
+    })
+    expect([file, exitCode, stderr]).toEqual([
+      file,
+      2,
+      expect.stringContaining('is for all programs: choose a folder of its own'),
+    ])
+  }
 })

@@ -131,6 +131,10 @@ describe.each(['nginx', 'caddy'] as const)('%s', (name) => {
       expect([path, [400, 404].includes(await proxy.statusOf(path))]).toEqual([path, true])
     }
     expect((await fetch(`${server.url}/metrics`)).status).toBe(200)
+    const long = new URLSearchParams({ client_id: 'x', state: '{"a":"'.padEnd(2048, 'ü"') }).toString()
+    expect(
+      await proxy.statusOf(`/sign-in?${new URLSearchParams({ return_to: `/oauth/authorize?${long}` }).toString()}`),
+    ).toBeLessThan(500)
     for (const header of ['X-Forwarded-For', 'Forwarded']) {
       expect((await fetch(`${server.url}/metrics`, { headers: { [header]: 'for=192.0.2.1' } })).status).toBe(404)
     }

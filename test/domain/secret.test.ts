@@ -14,6 +14,7 @@ import {
   parseSecret,
   parseToken,
   sameHash,
+  secretIn,
   type SecretKind,
   secretKindOf,
   secretKinds,
@@ -251,4 +252,26 @@ describe('derived digits', () => {
       expect(parse('refreshToken', mintOf('refreshToken', id, derived))?.key).toBe(timeKeyOfUuid(id))
     }
   })
+})
+
+test('a link that was copied from a mail is read without what mail programs put around and into it', () => {
+  const link = mint('passwordLink')
+  const middle = `${link.slice(0, 30)}\r\n${link.slice(30)}`
+  const quoted = `3D${link.slice(0, 30)}=\r\n${link.slice(30)}`
+  for (const text of [
+    link,
+    ` ${link}`,
+    `${link}.`,
+    `${link})`,
+    `${link}\n`,
+    `${link}">`,
+    `<${link}>`,
+    middle,
+    quoted,
+  ]) {
+    expect([text, secretIn('passwordLink', text)]).toEqual([text, link])
+  }
+  for (const text of ['', 'x', link.slice(0, -1), link.replace('appl_', 'apmi_')]) {
+    expect(secretIn('passwordLink', text)).toBe(text)
+  }
 })

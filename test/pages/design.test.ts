@@ -10,6 +10,9 @@ import { Timeline } from '../../src/pages/design/timeline.tsx'
 test('initials come from the first word and the last one, and never turn the direction of text', () => {
   for (const [name, initials] of [
     ['Ada Lovelace', 'AL'],
+    ['straße ß', 'Sß'],
+    ['ნინო ბერიძე', 'ნბ'],
+    ['élodie ñandú', 'ÉÑ'],
     ['newsletter', 'N'],
     ['Ada King Noel', 'AN'],
     ['Orders 1.0.0', 'O'],

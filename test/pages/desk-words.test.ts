@@ -33,6 +33,13 @@ test('a time is read as people and browsers write it, in UTC', () => {
   for (const text of ['2026-08-01T12:00', '2026-08-01 12:00', '2026-08-01T12:00:00', '2026-08-01T14:00:00+02:00']) {
     expect([text, readMoment(text)]).toEqual([text, noon])
   }
+  for (const [text, hour] of [
+    ['2026-08-01T12:00Z', 12],
+    ['2026-08-01 12:00+02:00', 10],
+    ['2026-08-01T12:00-05:30', 17.5],
+  ] as const) {
+    expect([text, readMoment(text)]).toEqual([text, Date.UTC(2026, 7, 1) + hour * 3_600_000])
+  }
   expect(readMoment('2026-08-01')).toBe(Date.UTC(2026, 7, 1))
   for (const text of [
     '',

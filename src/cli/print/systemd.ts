@@ -77,6 +77,10 @@ const home = (
       `A service cannot see ${what} in ${folder}: choose a place in ${stateFolder}, such as ${example}.`,
     )
   }
+  // The service gets the folder for itself, and such a folder is not its own.
+  if (/^\/(?:[^/]*|usr\/[^/]*|var\/[^/]*)$/.test(folder)) {
+    throw new UsageError(`${folder} is for all programs: choose a folder of its own for ${what}, such as ${example}.`)
+  }
   const name = relative(stateFolder, folder)
   if (name !== '' && !name.startsWith('..')) return `StateDirectory=${quoted(name)}\nStateDirectoryMode=0700`
   return `# Make it first: install -d -m 0700 -o app-platform -g app-platform ${word(folder)}\nReadWritePaths=${quoted(folder)}`

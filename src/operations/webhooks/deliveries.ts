@@ -270,14 +270,16 @@ const resentAtOnce = 500
 /**
  * Makes deliveries to an endpoint due again, under the same event IDs and with all their attempts ahead. Returns how
  * many. A disabled endpoint gets them when it is enabled.
- * @throws invalid_request for an unknown endpoint or event, or a moment more than 30 days ago
+ * @throws invalid_request for an unknown endpoint or event, or a moment in the future or more than 30 days ago
  */
 export const resendEvents: Operation<
   { readonly id: string; readonly choice: ResendChoice },
   { readonly id: string; readonly resent: number }
 > = async (platform, trace, actor, { id, choice }) => {
-  if (choice.kind === 'since' && choice.at < platform.clock.now() - webhookHistoryMs) {
-    throw badInput('since', 'Events are kept for 30 days.')
+  if (choice.kind === 'since') {
+    const now = platform.clock.now()
+    if (choice.at < now - webhookHistoryMs) throw badInput('since', 'Events are kept for 30 days.')
+    if (choice.at > now) throw badInput('since', 'This time is in the future: it is read in UTC.')
   }
   let resent = 0
   let after = 0

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { PlatformError } from '../../domain/errors.ts'
 import { emailLinkPath } from '../../domain/password.ts'
+import { secretIn } from '../../domain/secret.ts'
 import type { Door } from '../../http/door.ts'
 import { hold } from '../../http/limits.ts'
 import { inspectUser } from '../../operations/users/find-user.ts'
@@ -90,7 +91,7 @@ const show = async (visit: Visit): Promise<Response> => {
 /** The address of the page has the secret, so no other page may learn it. */
 const showConfirmation = async (visitor: Visitor, sent: Values) => {
   const { door, call, cookies } = visitor
-  const link = textOf(sent['link'])
+  const link = secretIn('passwordLink', textOf(sent['link']))
   return await answerForm(openPasswordLink(door.platform, call, link, emailLinkPath), {
     done: ({ user, row }) =>
       page(
@@ -116,8 +117,9 @@ const showDead = (door: Door, error: PlatformError): Response =>
   page(
     <Layout title="This link does not work" visit={door.platform} width="narrow">
       <p>
-        The link was used, is older than 24 hours, or was replaced by a newer one, or another account has the address.
-        Nothing has changed. Sign in and request a new link under Account.
+        The link is incomplete, was used, is older than 24 hours, or was replaced by a newer one, or another account has
+        the address. If you have confirmed the address with it before, it is yours. Otherwise nothing has changed: sign
+        in and request a new link under Account.
       </p>
       <p>
         <a href={accountPaths.email}>Email address</a>

@@ -1,17 +1,19 @@
 // Small conveniences. Every page works without this script.
 
-// Shows times in the reader's time zone. The page itself has UTC.
+// Shows times in the reader's time zone, which they name: fields take UTC, as the page itself has it. The calendar is that of the fields.
+const moment = { year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' }
+const local = (date, form) => date.toLocaleString(undefined, { ...form, calendar: 'gregory' })
 for (const time of document.querySelectorAll('time[datetime]')) {
-  const local = new Date(time.dateTime).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
-  if (time.dataset.ago === undefined) [time.title, time.textContent] = [time.textContent, local]
-  else time.title = local
+  const here = local(new Date(time.dateTime), { ...moment, timeZoneName: 'short' })
+  if (time.dataset.ago === undefined) [time.title, time.textContent] = [time.textContent, here]
+  else time.title = here
 }
 
 // The days of a list begin at midnight where the reader is. The page itself has those of UTC.
 for (const days of document.querySelectorAll('.timeline-days')) {
   const lists = new Map()
   for (const event of days.querySelectorAll('.timeline > li')) {
-    const day = new Date(event.querySelector('time').dateTime).toLocaleDateString(undefined, { dateStyle: 'full' })
+    const day = local(new Date(event.querySelector('time').dateTime), { dateStyle: 'full' })
     if (!lists.has(day)) lists.set(day, [])
     lists.get(day).push(event)
   }

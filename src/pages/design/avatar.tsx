@@ -39,7 +39,13 @@ export const initialsOf = (name: string): string => {
     .flatMap((word) => firstVisible(word))
   const [first = '?', ...others] = words
   const last = others.findLast((one) => !/\p{N}/u.test(one)) ?? ''
-  return (/[\p{Extended_Pictographic}\p{RI}]/u.test(first + last) ? first : first + last).toUpperCase()
+  return /[\p{Extended_Pictographic}\p{RI}]/u.test(first + last) ? first : capital(first) + capital(last)
+}
+
+/** One letter stays one, and Georgian begins no word with a capital. */
+const capital = (letter: string): string => {
+  const upper = letter.toUpperCase()
+  return upper.length > letter.length || /\p{Script=Georgian}/u.test(letter) ? letter : upper
 }
 
 const firstVisible = (word: string): readonly string[] => {

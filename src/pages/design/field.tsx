@@ -67,7 +67,7 @@ type Shared = {
   readonly 'aria-invalid': 'true' | undefined
 }
 
-type Attributes = Omit<InputRules, 'type'> & Shared
+type Attributes = Omit<InputRules, 'type'> & { readonly autocapitalize?: 'none' } & Shared
 
 /** One line for each type, because the allowed attributes depend on the type. */
 const inputs = {
@@ -109,7 +109,9 @@ export const Labelled = ({ label, name, id = name, hint, error, control }: Label
 /** A field for text. */
 export const Field = ({ rows, input: { type = 'text', ...given } = {}, ...labelled }: FieldProps) => {
   const [kept] = useKept(labelled.name)
-  const rules = kept === undefined || type === 'password' ? given : { ...given, value: kept }
+  // Phones begin what looks like prose with a capital letter.
+  const written = given.spellcheck === false ? { ...given, autocapitalize: 'none' as const } : given
+  const rules = kept === undefined || type === 'password' ? written : { ...written, value: kept }
   return (
     <Labelled
       {...labelled}

@@ -29,7 +29,7 @@ import { PlatformError, refuse } from '../../domain/errors.ts'
 import { takeShare } from '../../http/limits.ts'
 import { cookieValues, forgetCookie } from '../../http/cookies.ts'
 import { presentedToken } from '../../http/session-cookie.ts'
-import { endSession, fieldsOf, formOf, originFault, readValues, refuseForm, text, ticketKey } from '../form.ts'
+import { signOutHere, fieldsOf, formOf, originFault, readValues, refuseForm, text, ticketKey } from '../form.ts'
 import { RightAddress } from '../design/field.tsx'
 
 /** The consent page: an app asks for access (RFC 6749 section 3.1). Showing it changes nothing. */
@@ -209,7 +209,7 @@ export const decisionRoutes = (door: Door) =>
   new Elysia()
     .post(authorizationPath, async ({ request }) => await decide(door, request))
     .post(switchAccountPath, async ({ request }) => {
-      await endSession(door, request)
+      await signOutHere(door, request)
       const fields = fieldsOf(switchForm, await readValues(callOf(request), switchForm))
       const asked = authorizationRequestOf(readAuthorizationParameters(fields.request))
       return seeOther(signInPath(asked), [forgetCookie(door, 'session')])

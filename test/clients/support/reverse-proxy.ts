@@ -57,7 +57,7 @@ http {
     location / {
       proxy_pass ${upstream};
       proxy_bind ${proxyAddress};
-      proxy_set_header Host $host;
+      proxy_set_header Host $http_host;
       proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
     }
   }

@@ -4,6 +4,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync,
 import { join } from 'node:path'
 import { straceWorks } from '../../faults/power-loss/recording.ts'
 import { after, isRoot, mayMount } from '../../support/places.ts'
+import { needs } from '../../support/needs.ts'
 import { programCommand } from '../../support/program.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -148,10 +149,33 @@ test('a backup removes what killed ones left, and nothing of one that runs', asy
   await child.exited
   const [left = ''] = unfinished()
   expect(left).toStartWith('first.db.')
-  const running = left.replace(`.${child.pid}-`, `.${process.pid}-`)
+  const running = left.replace(`-${child.pid}-`, `-${process.pid}-`)
   expect(running).not.toBe(left)
   writeFileSync(join(folder, running), '')
+  // In another container the same number is another process.
+  const elsewhere = left.replace(/\.[0-9a-f]{8}-/, '.00000000-')
+  expect(elsewhere).not.toBe(left)
+  writeFileSync(join(folder, elsewhere), '')
 
   expect((await runProgram(['backup', join(folder, 'second.db'), '--database', file])).code).toBe(0)
-  expect(unfinished()).toEqual([running])
+  expect(unfinished().toSorted()).toEqual([running, elsewhere].toSorted())
 })
+
+needs('setpriv').test.skipIf(process.getuid?.() !== 0)(
+  'a copy gets its name also where no file can have a second one, and never replaces another file',
+  async () => {
+    // The kernel lets nobody link to a file of somebody else (proc_sys_fs(5), protected_hardlinks), as a stick lets nobody link at all.
+    const folder = temporaryFolder()
+    chmodSync(folder, 0o777)
+    const run = async (target: string) => {
+      writeFileSync(join(folder, 'copy'), 'whole', { mode: 0o600 })
+      const code = `const { claimName } = await import(${JSON.stringify(join(import.meta.dir, '../../../db/backup.ts'))}); process.seteuid(65534); try { claimName(${JSON.stringify(join(folder, 'copy'))}, ${JSON.stringify(target)}); console.log('kept') } catch (error) { console.log(error.kind) }`
+      return await new Response(Bun.spawn([process.execPath, '-e', code], { stderr: 'inherit' }).stdout).text()
+    }
+    expect(await run(join(folder, 'backup.db'))).toBe('kept\n')
+    expect(readFileSync(join(folder, 'backup.db'), 'utf8')).toBe('whole')
+    writeFileSync(join(folder, 'other.db'), 'other')
+    expect(await run(join(folder, 'other.db'))).toBe('exists\n')
+    expect(readFileSync(join(folder, 'other.db'), 'utf8')).toBe('other')
+  },
+)
