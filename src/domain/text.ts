@@ -20,8 +20,10 @@ export const visibleText = (text: string): string => visibleFileText(text).repla
 
 /** The same for the text of a file, whose tabs and line ends stay. */
 export const visibleFileText = (text: string): string =>
-  replaceUnseen(text.replaceAll('\r\n', '\n'), 'in lines', ({ found, needed }) =>
-    needed === null || (needed !== found && startsUnseen.test(found)) ? found.replaceAll(unseen(), escaped) : found,
+  withoutTowers(
+    replaceUnseen(text.replaceAll('\r\n', '\n'), 'in lines', ({ found, needed }) =>
+      needed === null || (needed !== found && startsUnseen.test(found)) ? found.replaceAll(unseen(), escaped) : found,
+    ),
   )
 
 /** Not a picture. */
@@ -29,14 +31,19 @@ const startsUnseen = /^\p{Default_Ignorable_Code_Point}/u
 
 /** The same for what one person writes to another: spaces of every kind are spaces, and marks without a meaning are left out. */
 export const visibleProse = (text: string): string =>
-  replaceUnseen(
-    text
-      .replaceAll(withoutMeaning, '')
-      .replaceAll(/\r\n?/g, '\n')
-      .replaceAll(/\p{Zs}/gu, ' '),
-    'in lines',
-    ({ found, needed }) => needed ?? found.replaceAll(unseen(), escaped),
+  withoutTowers(
+    replaceUnseen(
+      text
+        .replaceAll(withoutMeaning, '')
+        .replaceAll(/\r\n?/g, '\n')
+        .replaceAll(/\p{Zs}/gu, ' '),
+      'in lines',
+      ({ found, needed }) => needed ?? found.replaceAll(unseen(), escaped),
+    ),
   )
+
+/** Marks beyond those that any script has on one letter would cover the lines above and below. */
+const withoutTowers = (text: string): string => text.replaceAll(/(?<=\p{M}{8})\p{M}+/gu, escaped)
 
 /** A value as indented JSON with such escapes; it parses to the same value. */
 export const visibleJson = (value: unknown): string => visibleText(JSON.stringify(value, null, 2) ?? '')

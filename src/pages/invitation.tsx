@@ -11,7 +11,6 @@ import { page, seeOther } from './page.ts'
 import { offerWords } from './words.ts'
 import { type Visit } from './visit.ts'
 import { formPage } from './change.tsx'
-import { consolePath } from './app/app-area.tsx'
 
 /** The page that an invitation to an app opens. Opening it changes nothing. */
 export const invitationRoutes = (door: Door) =>
@@ -83,7 +82,7 @@ const showDead = (visit: Visit, error: PlatformError | null): Response =>
           : 'The link is incomplete, used, revoked or older than 24 hours, or the person who invited you can no longer do so.'}
       </p>
       <p>
-        If you have accepted it before, the app is under <a href={consolePath}>Developers</a>. Otherwise nothing has
+        If you have accepted it before, the app is under <a href="/console">Developers</a>. Otherwise nothing has
         changed: ask the person who sent you the link for a new one.
       </p>
     </Layout>,

@@ -36,6 +36,14 @@ test('what writing needs stays, also among what nobody needs', () => {
   expect(visibleText('a\u200cb \u200d ❤\u200d❤ a\ufe0f')).toBe('a\\u200cb \\u200d ❤\\u200d❤ a\\ufe0f')
 })
 
+test('a tower of marks, which would cover other lines, is cut off by escapes', () => {
+  const tower = `a${'\u0308'.repeat(8)}`
+  for (const visible of [visibleText, visibleProse]) {
+    expect(visible(`${tower} ok`)).toBe(`${tower} ok`)
+    expect(visible(`${tower}${'\u0301'.repeat(400)} ok`)).toBe(`${tower}${'\\u0301'.repeat(400)} ok`)
+  }
+})
+
 test('between people, each space is a space, tabs stay, marks without a meaning are left out, and what deceives is shown', () => {
   expect(visibleProse('Pourquoi\u00a0?\u202f!\u3000请\tx\r\ny\rz')).toBe('Pourquoi ? ! 请\tx\ny\nz')
   expect(visibleProse('שלום\u200f! co\u00adoperate')).toBe('שלום! cooperate')
