@@ -110,12 +110,8 @@ export const findAppInvitation = async (q: Queries, secret: Keyed<string>) => {
 export type PresentedSecret =
   (ParsedSecret & { readonly kind: UuidKeyedKind }) | (ParsedToken & { readonly kind: TimeKeyedKind })
 
-/**
- * Parses and hashes a secret of any kind; null when it is malformed. Space around it, as from the end of a file, is not part of it: who revokes
- * it so must not believe that it has ended.
- */
-export const parseAnySecret = (given: string): PresentedSecret | null => {
-  const text = given.trim()
+/** Parses and hashes a secret of any kind; null when it is malformed. */
+export const parseAnySecret = (text: string): PresentedSecret | null => {
   const kind = secretKindOf(text)
   if (kind === null) return null
   if (isTimeKeyed(kind)) {

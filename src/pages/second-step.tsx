@@ -19,7 +19,7 @@ import { Form } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
 import { type FormShape, formOf, secretText, textOf } from './form.ts'
 import type { Values } from './kept-form.ts'
-import { page, seeOther } from './page.ts'
+import { isReading, page, seeOther } from './page.ts'
 import { assertionIn, challengeReader, newChallenge, PasskeyForm, registrationIn } from './passkey.tsx'
 import { parametersOf } from './query.ts'
 import { seal, type SealedFor, unseal } from './sealed.ts'
@@ -176,7 +176,7 @@ const begin = async (
   const returnTo = safeReturnTo(textOf(sent['return_to']), door.platform.publicUrl)
   return pending?.need === need
     ? await go({ visitor, pending, returnTo, sent })
-    : seeOther(stepAddress('/sign-in', returnTo))
+    : seeOther(`${stepAddress('/sign-in', returnTo)}${isReading(call.request) ? '' : '&form=late'}`)
 }
 
 const passkeyForm = formOf({ passkey: secretText })
@@ -209,6 +209,9 @@ const showCode = async (step: Step): Promise<Response> => {
     : null
   return page(
     <Layout title={hasPasskey ? 'Confirm that it is you' : 'Enter your code'} visit={visitor} width="narrow">
+      <p>
+        You are signing in as <bdi>{pending.email}</bdi>.
+      </p>
       {asked === null ? null : (
         <>
           <PasskeyForm

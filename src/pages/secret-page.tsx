@@ -34,7 +34,8 @@ export const secretPage = (visit: Visit, show: (value: string | null) => VNode):
   const whom = ofSession(visit, call.path)
   const shown = readCookie(door, call.request, 'shown', (sealed) => unseal(whom, sealed, lifetimeSeconds))
   return page(show(shown?.content.toString() ?? null), {
-    cookies: shown === null ? [] : [forgetCookie(door, 'shown')], // that of another page stays
+    // That of another page stays, and who asks for the head alone has seen nothing (RFC 9110 section 9.3.2).
+    cookies: shown === null || call.request.method === 'HEAD' ? [] : [forgetCookie(door, 'shown')],
   })
 }
 

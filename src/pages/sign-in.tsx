@@ -123,9 +123,11 @@ const formWords = {
   kept: 'Your session has ended, and nothing was sent. Sign in to see your form again, as you filled it in.',
   lost: 'Your session has ended, and nothing was sent. This form cannot be kept: go back in your browser and copy what you typed before you sign in.',
   ended: 'Your session has ended, and nothing was sent.',
+  late: 'This sign-in took longer than ten minutes, or another one was begun or completed in this browser. Sign in again.',
 } as const satisfies Record<SentForm, string>
 
-const formIn = (request: Request): Shown['form'] => choiceParameter(request, 'form', ['kept', 'lost', 'ended'] as const)
+const formIn = (request: Request): Shown['form'] =>
+  choiceParameter(request, 'form', ['kept', 'lost', 'ended', 'late'] as const)
 
 /** The script shows the other words for a form that it keeps in the tab. */
 const FormNotice = ({ form }: { readonly form: keyof typeof formWords }) => (

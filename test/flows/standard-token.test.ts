@@ -51,6 +51,12 @@ describe('the token endpoint', () => {
     expectError(await post('&resource=https%3A%2F%2Felsewhere.example'), 'invalid_target')
   })
 
+  test('takes an empty Authorization header for none', async () => {
+    const form = { grant_type: 'client_credentials', ...inBody(world.app.development) }
+    expect((await sendForm(url, '/oauth/token', form, { authorization: '' })).status).toBe(200)
+    expect((await call(url, 'GET', '/me', { headers: { authorization: ' ' } })).status).toBe(401)
+  })
+
   test('accepts the credentials in the form, and the same client ID next to the header', async () => {
     const { development } = world.app
     const form = codeForm(world.app, await freshCode(world))

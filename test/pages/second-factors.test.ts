@@ -72,6 +72,18 @@ test('the key of another tab, session or user cannot be confirmed', async () => 
   expect(refused.text).toContain('Scan the new code')
 })
 
+test('the page of the code names the account, and a code that comes too late is told so', async () => {
+  const { key } = await addTotp(platform, user)
+  const browser = await withPassword()
+  expect((await browser.get(codePage)).text).toContain(`You are signing in as <bdi>${user.email}</bdi>.`)
+  const form = await browser.formOn(codePage, codePage)
+  browser.cookies.delete('pending')
+  const late = await browser.post(codePage, { ...form, code: totpCode(key, now()) })
+  expect([late.status, new URL(locationOf(late), url).searchParams.get('form')]).toEqual([303, 'late'])
+  expect((await browser.follow(late)).text).toContain('This sign-in took longer than ten minutes')
+  expect(locationOf(await browser.get(codePage))).not.toContain('late')
+})
+
 test('the sign-in asks for the code on a page of its own, and leads to the page that was wanted', async () => {
   const { key } = await addTotp(platform, user)
   const browser = await withPassword(user, '/sign-in?return_to=%2Faccount%2Fsessions')
@@ -93,8 +105,8 @@ test('after the sign-in the page of the code leads nowhere, also in another tab'
   const browser = await withPassword()
   const tab = await browser.formOn(codePage, codePage)
   await sendCode(browser, totpCode(key, now(), 1))
-  expect(locationOf(await browser.get(codePage))).toBe('/sign-in?return_to=%2F')
-  expect(locationOf(await browser.post(codePage, { ...tab, code: '000000' }))).toBe('/sign-in?return_to=%2F')
+  expect(locationOf(await browser.get(codePage))).toBe('/sign-in?return_to=%2F&form=late')
+  expect(locationOf(await browser.post(codePage, { ...tab, code: '000000' }))).toBe('/sign-in?return_to=%2F&form=late')
   expect(await isSignedIn(browser)).toBe(true)
 })
 
@@ -106,14 +118,14 @@ test('the waiting sign-in belongs to its browser: its cookie alone is of no use,
   const thief = plainBrowser(url)
   await thief.get('/sign-in')
   thief.cookies.set('pending', pending)
-  expect(locationOf(await thief.get(codePage))).toBe('/sign-in?return_to=%2F')
+  expect(locationOf(await thief.get(codePage))).toBe('/sign-in?return_to=%2F&form=late')
   const stolen = await thief.post(codePage, {
     ...(await browser.formOn(codePage, codePage)),
     code: totpCode(key, now(), 1),
   })
   expect(locationOf(stolen)).toStartWith('/sign-in?return_to=')
   browser.cookies.set('pending', pending.replace(/.$/, 'A').replace(/^./, 'B'))
-  expect(locationOf(await browser.get(codePage))).toBe('/sign-in?return_to=%2F')
+  expect(locationOf(await browser.get(codePage))).toBe('/sign-in?return_to=%2F&form=late')
 })
 
 test('a form of another page or site sends no code', async () => {

@@ -27,7 +27,8 @@ import {
 /**
  * An app revokes one of its tokens. A token or code of a grant ends the whole grant. An app token, an embedded session and
  * an install-session code end only themselves. An unknown or ended token is not an error (RFC 7009 section 2.2). A
- * suspended app may still revoke.
+ * suspended app may still revoke. Space around the token, as from the end of a file, is not part of it: who sends it so must not believe
+ * that it has ended.
  * @throws invalid_client, token_not_owned
  */
 export const revokeByClient = async (
@@ -38,7 +39,7 @@ export const revokeByClient = async (
 ): Promise<void> => {
   const now = platform.clock.now()
   const presented = presentClient(credentials)
-  const secret = parseAnySecret(token)
+  const secret = parseAnySecret(token.trim())
   const actor = { kind: 'app', id: credentials.clientId } as const
   await decide(platform, trace, { actor, now, kind: 'guarded', endsAccess: true }, async (change) => {
     const { q } = change
