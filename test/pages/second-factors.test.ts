@@ -105,7 +105,7 @@ test('after the sign-in the page of the code leads nowhere, also in another tab'
   const browser = await withPassword()
   const tab = await browser.formOn(codePage, codePage)
   await sendCode(browser, totpCode(key, now(), 1))
-  expect(locationOf(await browser.get(codePage))).toBe('/sign-in?return_to=%2F&form=late')
+  expect(locationOf(await browser.get(codePage))).toBe('/sign-in?return_to=%2F')
   expect(locationOf(await browser.post(codePage, { ...tab, code: '000000' }))).toBe('/sign-in?return_to=%2F&form=late')
   expect(await isSignedIn(browser)).toBe(true)
 })
@@ -118,14 +118,14 @@ test('the waiting sign-in belongs to its browser: its cookie alone is of no use,
   const thief = plainBrowser(url)
   await thief.get('/sign-in')
   thief.cookies.set('pending', pending)
-  expect(locationOf(await thief.get(codePage))).toBe('/sign-in?return_to=%2F&form=late')
+  expect(locationOf(await thief.get(codePage))).toBe('/sign-in?return_to=%2F')
   const stolen = await thief.post(codePage, {
     ...(await browser.formOn(codePage, codePage)),
     code: totpCode(key, now(), 1),
   })
   expect(locationOf(stolen)).toStartWith('/sign-in?return_to=')
   browser.cookies.set('pending', pending.replace(/.$/, 'A').replace(/^./, 'B'))
-  expect(locationOf(await browser.get(codePage))).toBe('/sign-in?return_to=%2F&form=late')
+  expect(locationOf(await browser.get(codePage))).toBe('/sign-in?return_to=%2F')
 })
 
 test('a form of another page or site sends no code', async () => {
