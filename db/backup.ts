@@ -59,7 +59,9 @@ const isOnDiskOf = (file: string, to: string): boolean =>
  * made inside SQLite and stops this process meanwhile (about 2 ms per MB). Other processes go on.
  */
 export const backUp = (source: Connection, to: string, options: { readonly replace: boolean }): void => {
-  assertNotOwnFile(canonicalPath(source.filename), canonicalPath(to))
+  const file = canonicalPath(source.filename)
+  assertNotOwnFile(file, canonicalPath(to))
+  removeLeftovers(dirname(file)) // of a backup that went to standard output
   using copy = beginCopy(to, options)
   try {
     copyInto(source, copy.file)
@@ -156,7 +158,12 @@ const removeLeftovers = (folder: string): void => {
     const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY
     const isOld = Date.now() - changedAt > longestPauseMs
     const [, whose, pid] = found
-    if (isOld || (whose === processesHere() && !isRunning(Number(pid)))) rmSync(path, { force: true })
+    if (!isOld && (whose !== processesHere() || isRunning(Number(pid)))) continue
+    try {
+      rmSync(path, { force: true })
+    } catch {
+      // What cannot be removed is no reason to make no backup.
+    }
   }
 }
 

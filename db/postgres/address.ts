@@ -45,6 +45,7 @@ export const parseAddress = (url: string): Address => {
   }
   const mode = given.get('sslmode') ?? (hosts.every(isLocal) ? 'disable' : '')
   if (mode !== 'verify-full' && !(mode === 'disable' && hosts.every(isLocal))) {
+    if (hosts.every(isLocal)) throw unusable('has an sslmode other than verify-full, and disable for this machine.')
     throw unusable('names another machine without sslmode=verify-full: its traffic could be read and changed.')
   }
   return {
