@@ -12,11 +12,17 @@ const longestRead = 5 * maximumLength
 /** A name in the spelling that is stored, and why it cannot be used, as a sentence; the fault is null when it can. */
 export type TypedName = { readonly name: string; readonly fault: string | null }
 
-/** A name that a person has typed. */
-export const typedName = (text: string): TypedName => {
-  if (!text.isWellFormed() || text.includes('\0')) return { name: '', fault: 'The name has broken characters.' }
+/** A name that a person has typed. `what` is what the field is called. */
+export const typedName = (text: string, what = 'name'): TypedName => {
+  const { name, fault } = read(text)
+  return { name, fault: fault === null ? null : `The ${what} ${fault}` }
+}
+
+/** The same with a fault that has no subject yet. */
+const read = (text: string): TypedName => {
+  if (!text.isWellFormed() || text.includes('\0')) return { name: '', fault: 'has broken characters.' }
   if (text.length > longestRead) return { name: '', fault: tooLong }
-  if (towerOfMarks.test(text)) return { name: '', fault: 'The name has too many marks on one letter.' }
+  if (towerOfMarks.test(text)) return { name: '', fault: 'has too many marks on one letter.' }
   const { name, dropped } = cleaned(text)
   return { name, fault: faultOf(name, dropped) }
 }
@@ -40,17 +46,17 @@ export const statedName = (text: string, fallback: string): string => {
 /** A part of names that somebody looks for, in the spelling that names have. */
 export const soughtPart = (text: string): string => cleaned(text.slice(0, longestRead)).name
 
-const tooLong = 'The name is longer than 200 characters.'
+const tooLong = 'is longer than 200 characters.'
 
 const faultOf = (name: string, dropped: string): string | null => {
-  if (!visibleCharacter.test(name)) return 'The name is empty.'
+  if (!visibleCharacter.test(name)) return 'is empty.'
   if (name.length > maximumLength) return tooLong
   // With line ends or a reversed part a name could imitate another text.
-  if (/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u.test(dropped)) return 'The name has control characters.'
-  if (/[\p{Cn}\p{Co}]/u.test(dropped)) return 'The name has characters that not everybody can read.'
+  if (/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u.test(dropped)) return 'has control characters.'
+  if (/[\p{Cn}\p{Co}]/u.test(dropped)) return 'has characters that not everybody can read.'
   // With such a character a name could look like another one.
-  if (dropped !== '') return 'The name has invisible characters.'
-  return addressIn(name).length > 0 ? 'The name has the address of a web page, which is not allowed.' : null
+  if (dropped !== '') return 'has invisible characters.'
+  return addressIn(name).length > 0 ? 'has the address of a web page, which is not allowed.' : null
 }
 
 /** A visible character: not a space or control of any kind, and not one that fonts draw as nothing. */

@@ -9,7 +9,7 @@ export const typedAppName = (
   platformName: string,
   what: 'An app' | 'A publisher' = 'An app',
 ): TypedName => {
-  const { name, fault } = typedName(text)
+  const { name, fault } = typedName(text, what === 'An app' ? 'name' : 'publisher')
   const [words, own] = [wordsOf(name), wordsOf(platformName)]
   const isPlatform = [words.slice(0, own.length), words.slice(-own.length)].some((some) => isSame(some, own))
   return { name, fault: fault ?? (isPlatform ? `${what} ${ofThePlatform}` : null) }

@@ -356,6 +356,7 @@ const momentOf = (text: string, param: string): number | null => (text === '' ? 
 /** The time in a field, in UTC. @throws invalid_request, naming the field, for what is no time */
 export const timeOf = (text: string, param: string): number => {
   const moment = readMoment(text)
-  if (moment === null) throw badInput(param, 'Write a time as 2026-08-01 or 2026-08-01T12:00, in UTC.')
-  return moment
+  if (moment !== null) return moment
+  if (/^\d{4}-\d\d-\d\d(?:[T ][\d:]+)?$/.test(text)) throw badInput(param, 'There is no such day or time.')
+  throw badInput(param, 'Write a time as 2026-08-01 or 2026-08-01T12:00, in UTC.')
 }

@@ -14,10 +14,11 @@ test('a request that did not come through the server is not answered', () => {
 
 test('the case of the Authorization scheme does not matter, and the token is read unchanged', () => {
   expect(callWith(new Request('http://localhost/')).authorization).toEqual({ kind: 'none' })
+  expect(authorizationOf('')).toEqual({ kind: 'none' })
   for (const header of ['Bearer a b', 'bearer a b', 'BEARER   a b']) {
     expect(authorizationOf(header)).toEqual({ kind: 'bearer', token: 'a b' })
   }
-  for (const header of ['Basic YTpi', 'Bearer', 'Bearera', '']) {
+  for (const header of ['Basic YTpi', 'Bearer', 'Bearera']) {
     expect(authorizationOf(header)).toEqual({ kind: 'other', header })
   }
 })

@@ -66,7 +66,8 @@ test.each([
   [{ actor: 'nobody@example.com' }, 'There is no user with this address.'],
   [{ request: 'abc' }, 'A request ID is req_ followed by 32 of the characters 0-9 and a-f.'],
   [{ since: 'yesterday' }, 'Write a time as 2026-08-01 or 2026-08-01T12:00, in UTC.'],
-  [{ until: '2026-02-30' }, 'Write a time as 2026-08-01 or 2026-08-01T12:00, in UTC.'],
+  [{ until: '2026-02-30' }, 'There is no such day or time.'],
+  [{ until: '2026-02-28T24:30' }, 'There is no such day or time.'],
   [{ since: '2026-08-02', until: '2026-08-01' }, 'The end must be after the beginning.'],
 ])('the audit log says which filter it does not understand: %p', async (query, sentence) => {
   const { status, text } = await ask(query)

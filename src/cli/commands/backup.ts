@@ -49,7 +49,8 @@ const backup = async (to: string, flags: BackupFlags): Promise<void> => {
       `--keep is for a folder, and ${to} has the name of a file: name a folder, or leave --keep out.`,
     )
   }
-  const isFolder = flags.keep !== undefined || statSync(to, { throwIfNoEntry: false })?.isDirectory() === true
+  const isFolder =
+    flags.keep !== undefined || to.endsWith('/') || statSync(to, { throwIfNoEntry: false })?.isDirectory() === true
   const names = await backupNamesOf(place)
   if (isFolder) makeFolder(to)
   const target = isFolder ? join(to, datedName(names, Date.now())) : to

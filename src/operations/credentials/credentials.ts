@@ -29,7 +29,7 @@ export const createCredential: Operation<NewCredential, NewCredentialRecord> = a
   actor,
   input,
 ) => {
-  const label = input.label === null ? null : typedName(input.label)
+  const label = input.label === null ? null : typedName(input.label, 'label')
   refuseFault('label', label?.fault ?? null)
   const now = platform.clock.now()
   const minted = mintClientSecret(platform, input.environment, now)

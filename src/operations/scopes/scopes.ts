@@ -64,8 +64,7 @@ export const addScope: Operation<NewScope, { readonly scope: OwnScopeRecord; rea
   actor,
   input,
 ) => {
-  const { name: words, fault } = typedName(input.text)
-  const textFault = fault === null ? null : fault.replace(/^The name/, 'The text')
+  const { name: words, fault: textFault } = typedName(input.text, 'text')
   const refusal = refusalOfFaults({ name: ownScopeFault(input.name), text: textFault })
   if (refusal !== null) throw refusal
   const isRestricted = input.isRestricted ?? input.usableBy !== 'user'
