@@ -142,12 +142,12 @@ const cases: readonly Case[] = [
       Response.json({ error: 'invalid_client' }, { status: 401, headers: { 'www-authenticate': 'Basic realm="x"' } }),
     ),
   },
-  {
-    title: 'a refused code',
+  ...[400, 500].map((status): Case => ({
+    title: `a refused code with status ${status}`,
     cause: 'code_refused',
     code: 'invalid_grant',
-    tricks: at('/token', refusing(400, 'invalid_grant')),
-  },
+    tricks: at('/token', refusing(status, 'invalid_grant')),
+  })),
   {
     title: 'another error of the token endpoint',
     cause: 'provider_error',
@@ -166,12 +166,6 @@ const cases: readonly Case[] = [
     title: 'an error that will pass',
     cause: 'provider_unreachable',
     tricks: at('/token', refusing(400, 'temporarily_unavailable')),
-  },
-  {
-    title: 'a refused code with a status of a fault',
-    cause: 'code_refused',
-    code: 'invalid_grant',
-    tricks: at('/token', refusing(500, 'invalid_grant')),
   },
   ...[{}, { email: 'first@id.example' }].map((claims): Case => ({
     title: `an endpoint for ${Object.hasOwn(claims, 'email') ? 'the proof of an address' : 'addresses'} that is busy`,

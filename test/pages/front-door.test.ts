@@ -615,6 +615,9 @@ describe('switching the account', () => {
     const seen = await ask()
     const fields = fieldsOf(seen, '/oauth/authorize/switch-account')
     const later = await signIn(url, world.user)
+    const { request: _, ...without } = fields
+    expect((await post(url, '/oauth/authorize/switch-account', without, { session: later })).status).toBe(400)
+    expect((await call(url, 'GET', '~/api/session', { token: later })).status).toBe(200)
     const old = await post(url, '/oauth/authorize/switch-account', fields, { session: later })
     expect(new URL(old.location ?? '', url).searchParams.get('return_to')).toBe(askPath(world.app))
     expect(codeOf(await call(url, 'GET', '~/api/session', { token: later }))).toBe('login_required')
