@@ -242,17 +242,20 @@ const asMeant = (value: string): string => value.replaceAll('\r\n', '\n').trim()
 
 /**
  * Signs out whoever is signed in here. That it comes from a page of ours is proof enough: the page may be older than the sign-in. If the
- * session has ended before, nothing is left to do: nobody is asked to sign in for that.
+ * session has ended before, nothing is left to do: nobody is asked to sign in for that. What was sent is read before anything ends.
  */
-export const signOutHere = async (door: Door, request: Request): Promise<void> => {
+export const signOutHere = async <T>(door: Door, request: Request, read: () => T | Promise<T>): Promise<T> => {
   const foreign = originFault(door, request)
   try {
     const { call, session, sessionToken } = await requireVisit(door, request, 'session')
     if (foreign !== null) throw await refuseForm(door, call, sessionToken, foreign)
+    const sent = await read()
     await signOut(door.platform, call, session)
+    return sent
   } catch (error) {
     const isOver = error instanceof PlatformError && error.code === 'login_required'
     if (!isOver || foreign !== null) throw error
+    return await read()
   }
 }
 

@@ -48,7 +48,7 @@ export const signInRoutes = (door: Door) =>
       }),
     )
     .post('/sign-out', async ({ request }) => {
-      await signOutHere(door, request)
+      await signOutHere(door, request, () => null)
       const { signOutUrl, ways } = door.platform.signIn
       const ended = [forgetCookie(door, 'session')]
       if (cameFromProvider(door, request)) {

@@ -209,8 +209,8 @@ export const decisionRoutes = (door: Door) =>
   new Elysia()
     .post(authorizationPath, async ({ request }) => await decide(door, request))
     .post(switchAccountPath, async ({ request }) => {
-      const fields = fieldsOf(switchForm, await readValues(callOf(request), switchForm))
-      await signOutHere(door, request)
+      const read = async () => fieldsOf(switchForm, await readValues(callOf(request), switchForm))
+      const fields = await signOutHere(door, request, read)
       const asked = authorizationRequestOf(readAuthorizationParameters(fields.request))
       return seeOther(signInPath(asked), [forgetCookie(door, 'session')])
     })
