@@ -1,5 +1,5 @@
 import type { Static, TProperties } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import { PlatformError } from '../domain/errors.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
@@ -11,15 +11,14 @@ import {
   type FormShape,
   keepable,
   readValues,
-  receiveFromOperator,
-  receiveFromUser,
+  receive,
   type Submission,
   ticketKey,
 } from './form.ts'
 import type { Values } from './kept-form.ts'
 import { page, withRefusal } from './page.ts'
 import { askFirst, doing, type Effect } from './proof.ts'
-import { requireOperator, requireVisit, type ShareOf, type Visit, type Visitor, visitorOf } from './visit.ts'
+import { type ForWhom, requireVisit, type ShareOf, type Visit, type Visitor, visitorOf } from './visit.ts'
 
 /** The parameters of a route by its pattern. */
 export type ParamsOf<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
@@ -30,7 +29,7 @@ export type ParamsOf<Path extends string> = Path extends `${string}/:${infer Nam
 
 /** A form that changes something: the page that it is on, and what it does. */
 export type FormChange<Path extends string, T extends TProperties> = {
-  readonly by: 'user' | 'operator'
+  readonly by: ForWhom
   /** What it does at most, which says whether the person must prove again that it is them. */
   readonly effect: Effect
   /** Whose share it takes from; the account's if omitted. */
@@ -52,53 +51,80 @@ export type FormChange<Path extends string, T extends TProperties> = {
   readonly again?: (submission: Submission<T>, params: ParamsOf<Path>) => Again | Promise<Again>
 }
 
+/** What answers at some addresses. It is given the server that it answers for. */
+export type Routes = (door: Door) => AnyElysia
+
+/** All of these. They are not asked for before a server is put together, because a file names what follows further down in it. */
+export const routes =
+  (all: () => readonly Routes[]): Routes =>
+  (door) =>
+    all().reduce((app, one) => app.use(one(door)), new Elysia() as AnyElysia)
+
+/** A page that everybody may ask for. `says` is what its route says of it. */
+export const openPage =
+  <const Path extends string>(
+    path: Path,
+    show: (door: Door, request: Request, params: ParamsOf<Path>) => Response | Promise<Response>,
+    says = {},
+  ): Routes =>
+  (door) =>
+    new Elysia().get(
+      path as string,
+      async ({ request, params }) => await show(door, request, paramsOf<Path>(path, params)),
+      says,
+    )
+
+/** A page of signed-in people. */
+export const pageFor = <const Path extends string>(
+  by: ForWhom,
+  path: Path,
+  show: (visit: Visit, params: ParamsOf<Path>) => Response | Promise<Response>,
+  says = {},
+): Routes =>
+  openPage(path, async (door, request, params) => await show(await requireVisit(door, request, by), params), says)
+
 /** A page with one form, which is sent to its own address if no other is named. */
 export const formPage = <const Path extends string, T extends TProperties>(
-  door: Door,
   path: Path,
   { sentTo = path, ...change }: FormChange<Path, T> & { readonly sentTo?: string },
-) => new Elysia().use(shown(door, path, change)).use(changed<Path, T>(door, sentTo, change))
-
-const shown = <const Path extends string>(
-  door: Door,
-  path: Path,
-  { by, effect, isPartOfPage, show }: Pick<FormChange<Path, TProperties>, 'by' | 'effect' | 'isPartOfPage' | 'show'>,
-) =>
-  new Elysia().get(path as string, async ({ request, params }) => {
-    const visit = await (by === 'operator' ? requireOperator : requireVisit)(door, request)
-    const shown = await show(visit, paramsOf<Path>(path, params), {}) // first, because a page that does not exist asks for nothing
-    if (isPartOfPage === undefined) await askFirst(visit, effect)
-    return shown
-  })
+): Routes =>
+  routes(() => [
+    pageFor(change.by, path, async (visit, params) => {
+      const shown = await change.show(visit, params, {}) // first, because a page that does not exist asks for nothing
+      if (change.isPartOfPage === undefined) await askFirst(visit, change.effect)
+      return shown
+    }),
+    changed<Path, T>(sentTo, change),
+  ])
 
 /** The address of a form that is on a page of another address. */
-export const changed = <const Path extends string, T extends TProperties>(
-  door: Door,
-  path: Path | string,
-  { by, effect, shareOf, form, show, act, again }: FormChange<Path, T>,
-) =>
-  new Elysia().post(
-    path as string,
-    async ({ request, params: found }) => {
-      const receive = by === 'operator' ? receiveFromOperator : receiveFromUser
-      const submission = await receive(door, request, form, effect, shareOf)
-      const params = paramsOf<Path>(path, found)
-      const { visit, sent } = submission
-      visit.call.environment = environmentIn(sent)
-      const showAgain = async (error: PlatformError | null) =>
-        await show(
-          { ...visit, refused: { action: visit.call.path, values: keepable(form, sent), error } },
-          params,
-          sent,
-        )
-      return await answerForm(act(submission, params), {
-        done: async (answer) => (answer === 'again' ? await showAgain(null) : answer),
-        refused: async (error) => withRefusal(await showAgain(error), error),
-        ...(again && { sentBefore: async () => sentBefore(visit, await again(submission, params)) }),
-      })
-    },
-    doing(effect),
-  )
+export const changed =
+  <const Path extends string, T extends TProperties>(
+    path: Path | string,
+    { form, show, act, again, ...change }: FormChange<Path, T>,
+  ): Routes =>
+  (door) =>
+    new Elysia().post(
+      path as string,
+      async ({ request, params: found }) => {
+        const submission = await receive(door, request, form, change)
+        const params = paramsOf<Path>(path, found)
+        const { visit, sent } = submission
+        visit.call.environment = environmentIn(sent)
+        const showAgain = async (error: PlatformError | null) =>
+          await show(
+            { ...visit, refused: { action: visit.call.path, values: keepable(form, sent), error } },
+            params,
+            sent,
+          )
+        return await answerForm(act(submission, params), {
+          done: async (answer) => (answer === 'again' ? await showAgain(null) : answer),
+          refused: async (error) => withRefusal(await showAgain(error), error),
+          ...(again && { sentBefore: async () => sentBefore(visit, await again(submission, params)) }),
+        })
+      },
+      doing(change.effect),
+    )
 
 /** A form of somebody who is not signed in, checked. */
 export type VisitorSubmission<Form> =
@@ -122,24 +148,22 @@ type VisitorChange<T extends TProperties> = {
  * The address of a form of people who are not signed in. Its ticket proves only that this browser was shown the form, so one that is
  * not valid leaves no audit row, and the page is shown again.
  */
-export const changedByVisitor = <T extends TProperties>(
-  door: Door,
-  path: string,
-  { form, show, act }: VisitorChange<T>,
-) =>
-  new Elysia().post(path, async ({ request }) => {
-    const call = callOf(request)
-    const sent = await readValues(call, form)
-    const visitor = visitorOf(door, request)
-    const showAgain = async (error: PlatformError | null) =>
-      await show({ ...visitor, refused: { action: call.path, values: keepable(form, sent), error } }, sent)
-    const ticket = ticketKey(door, call, visitor.tickets, form, sent)
-    if (ticket instanceof PlatformError) return withRefusal(await showAgain(ticket), ticket)
-    return await answerForm(act({ visitor, fields: fieldsOf(form, sent), sent }), {
-      done: async (answer) => (answer === 'again' ? await showAgain(null) : answer),
-      refused: async (error) => withRefusal(await showAgain(error), error),
+export const changedByVisitor =
+  <T extends TProperties>(path: string, { form, show, act }: VisitorChange<T>): Routes =>
+  (door) =>
+    new Elysia().post(path, async ({ request }) => {
+      const call = callOf(request)
+      const sent = await readValues(call, form)
+      const visitor = visitorOf(door, request)
+      const showAgain = async (error: PlatformError | null) =>
+        await show({ ...visitor, refused: { action: call.path, values: keepable(form, sent), error } }, sent)
+      const ticket = ticketKey(door, call, visitor.tickets, form, sent)
+      if (ticket instanceof PlatformError) return withRefusal(await showAgain(ticket), ticket)
+      return await answerForm(act({ visitor, fields: fieldsOf(form, sent), sent }), {
+        done: async (answer) => (answer === 'again' ? await showAgain(null) : answer),
+        refused: async (error) => withRefusal(await showAgain(error), error),
+      })
     })
-  })
 
 /** What a request has for the parameters of its route. */
 export const paramsOf = <Path extends string>(path: string, found: unknown): ParamsOf<Path> => {

@@ -1,7 +1,5 @@
 import type { TProperties } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import type { RowKey } from '../domain/identifier.ts'
-import type { Door } from '../http/door.ts'
 import { takeShare } from '../http/limits.ts'
 import type { Actor } from '../operations/audit/event.ts'
 import { pingEndpoint, resendEvents } from '../operations/webhooks/deliveries.ts'
@@ -11,7 +9,7 @@ import {
   rotateWebhookSecret,
   setEndpointStatus,
 } from '../operations/webhooks/endpoints.ts'
-import { changed, type FormChange, type ParamsOf, paramsOf, secretShownBefore } from './change.tsx'
+import { changed, type FormChange, type ParamsOf, paramsOf, type Routes, routes, secretShownBefore } from './change.tsx'
 import { emptyForm, formOf, numberIn, text } from './form.ts'
 import { seeOther } from './page.ts'
 import type { Effect } from './proof.ts'
@@ -124,7 +122,6 @@ type Pressed = {
 
 /** What the buttons on the page of an endpoint do. Pressing one again just repeats it. */
 export const endpointButtonRoutes = <const Root extends string>(
-  door: Door,
   root: Root,
   {
     by,
@@ -134,9 +131,9 @@ export const endpointButtonRoutes = <const Root extends string>(
     /** @throws route_not_found */
     readonly find: (visit: Visit, params: ParamsOf<Root>) => Pressed | Promise<Pressed>
   },
-) => {
+): Routes => {
   const button = (step: string, effect: Effect, act: (pressed: Pressed, visit: Visit) => Promise<string>) =>
-    changed(door, `${root}/${step}`, {
+    changed(`${root}/${step}`, {
       by,
       effect,
       form: emptyForm,
@@ -146,26 +143,21 @@ export const endpointButtonRoutes = <const Root extends string>(
         return seeOther(`${pressed.page}?done=${await act(pressed, visit)}`)
       },
     })
-  return new Elysia()
-    .use(
-      button('ping', 'repeats something', async ({ id, acting }, visit) => {
-        takeOutgoingShare(visit)
-        const { delivered } = await acting('resendEvents').do(pingEndpoint, id)
-        return delivered ? 'taken' : 'not-taken'
-      }),
-    )
-    .use(
-      button('enable', 'sends events elsewhere', async ({ id, acting }) => {
-        await acting('webhooks').do(setEndpointStatus, { id, status: 'enabled' })
-        return 'enabled'
-      }),
-    )
-    .use(
-      button('resend-failed', 'repeats something', async ({ id, acting }) => {
-        const { resent } = await acting('resendEvents').do(resendEvents, { id, choice: { kind: 'failed' } })
-        return resent > 0 ? 'resent' : 'none-resent'
-      }),
-    )
+  return routes(() => [
+    button('ping', 'repeats something', async ({ id, acting }, visit) => {
+      takeOutgoingShare(visit)
+      const { delivered } = await acting('resendEvents').do(pingEndpoint, id)
+      return delivered ? 'taken' : 'not-taken'
+    }),
+    button('enable', 'sends events elsewhere', async ({ id, acting }) => {
+      await acting('webhooks').do(setEndpointStatus, { id, status: 'enabled' })
+      return 'enabled'
+    }),
+    button('resend-failed', 'repeats something', async ({ id, acting }) => {
+      const { resent } = await acting('resendEvents').do(resendEvents, { id, choice: { kind: 'failed' } })
+      return resent > 0 ? 'resent' : 'none-resent'
+    }),
+  ])
 }
 
 /** What is said after a button. */

@@ -2,7 +2,7 @@ import { hasPasswordForm } from '../domain/sign-in-rules.ts'
 import type { Door } from '../http/door.ts'
 import { withLinkLimit } from '../http/sign-in-limit.ts'
 import { askForLink } from '../operations/users/passwords.ts'
-import { changedByVisitor } from './change.tsx'
+import { changedByVisitor, openPage, routes } from './change.tsx'
 import { email, Fields } from './design/field.tsx'
 import { Form } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
@@ -10,7 +10,6 @@ import { formOf } from './form.ts'
 import { page, seeOther } from './page.ts'
 import { choiceParameter } from './query.ts'
 import { type Visitor, visitorOf } from './visit.ts'
-import { Elysia } from 'elysia'
 
 export const forgotPasswordPath = '/forgot-password'
 
@@ -21,23 +20,21 @@ export const mailsLinks = ({ platform: { mailer, signIn } }: Door): boolean =>
 const forgotForm = formOf({ email: email('Email address', { autocomplete: 'username' }) })
 
 /** Mails a link to somebody who has forgotten their password. The answer is the same for every address. */
-export const forgotPasswordRoutes = (door: Door) =>
-  new Elysia()
-    .get(forgotPasswordPath, async ({ request }) => {
-      const isDone = mailsLinks(door) && choiceParameter(request, 'done', ['asked'] as const) !== null
-      return isDone ? showAsked(door) : show(visitorOf(door, request))
-    })
-    .use(
-      changedByVisitor(door, forgotPasswordPath, {
-        form: forgotForm,
-        show,
-        act: async ({ visitor: { call }, fields: { email } }) => {
-          if (!mailsLinks(door)) return 'again'
-          await withLinkLimit(door, call, email, async () => await askForLink(door.platform, call, email))
-          return seeOther(`${forgotPasswordPath}?done=asked`)
-        },
-      }),
-    )
+export const forgotPasswordRoutes = routes(() => [
+  openPage(forgotPasswordPath, async (door, request) => {
+    const isDone = mailsLinks(door) && choiceParameter(request, 'done', ['asked'] as const) !== null
+    return isDone ? showAsked(door) : show(visitorOf(door, request))
+  }),
+  changedByVisitor(forgotPasswordPath, {
+    form: forgotForm,
+    show,
+    act: async ({ visitor: { door, call }, fields: { email } }) => {
+      if (!mailsLinks(door)) return 'again'
+      await withLinkLimit(door, call, email, async () => await askForLink(door.platform, call, email))
+      return seeOther(`${forgotPasswordPath}?done=asked`)
+    },
+  }),
+])
 
 const show = (visitor: Visitor): Response => (mailsLinks(visitor.door) ? showForm(visitor) : showNoMail(visitor.door))
 

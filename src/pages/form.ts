@@ -16,7 +16,7 @@ import { type FormFields, readForm } from '../http/strict-body.ts'
 import { forgetKeptForm, keptFormCookie, type Values } from './kept-form.ts'
 import { logCodeOf, requestedPage, SendTo } from './page.ts'
 import { type Effect, lacksProof } from './proof.ts'
-import { requireOperator, requireVisit, type ShareOf, type TicketBook, type Visit } from './visit.ts'
+import { type ForWhom, requireVisit, type ShareOf, type TicketBook, type Visit } from './visit.ts'
 
 /**
  * How a form is received; `change.tsx` and `step.tsx` declare forms, and call this. The body is read strictly. The form must come from
@@ -75,41 +75,27 @@ export type Submission<T extends TProperties> = {
 
 /**
  * Receives a form of a signed-in person, and asks them to prove that it is them if the form needs it.
- * @throws login_required; invalid_request, payload_too_large; origin_not_allowed without a valid ticket, which leaves an audit row
+ * @throws login_required; invalid_request, payload_too_large; origin_not_allowed without a valid ticket, which leaves an audit row;
+ * route_not_found for who is no operator
  */
-export const receiveFromUser = async <T extends TProperties>(
+export const receive = async <T extends TProperties>(
   door: Door,
   request: Request,
   form: FormShape<T>,
-  effect: Effect,
-  shareOf?: ShareOf,
-): Promise<Submission<T>> => await receive(await visitOr(door, request, form, requireVisit, shareOf), form, effect)
+  { by, effect, shareOf }: { readonly by: ForWhom; readonly effect: Effect; readonly shareOf?: ShareOf | undefined },
+): Promise<Submission<T>> => {
+  const visit = await requireVisit(door, request, by, shareOf).catch(keeping(door, request, form))
+  return await check(visit, form, await readValues(visit.call, form), effect)
+}
 
-/** The same for operators. @throws also route_not_found for everybody else */
-export const receiveFromOperator = async <T extends TProperties>(
-  door: Door,
-  request: Request,
-  form: FormShape<T>,
-  effect: Effect,
-  shareOf?: ShareOf,
-): Promise<Submission<T>> => await receive(await visitOr(door, request, form, requireOperator, shareOf), form, effect)
-
-/** The signed-in person. Without a live session the form is kept, to be shown again after the sign-in. */
-const visitOr = async (
-  door: Door,
-  request: Request,
-  form: KeptShape,
-  require: typeof requireVisit,
-  shareOf?: ShareOf,
-): Promise<Visit> => {
-  try {
-    return await require(door, request, shareOf)
-  } catch (error) {
+/** Without a live session the form is kept, to be shown again after the sign-in. */
+const keeping =
+  (door: Door, request: Request, form: KeptShape) =>
+  async (error: unknown): Promise<never> => {
     if (!isWithoutSession(error)) throw error
     const kept = await keepForm(door, callOf(request), form)
     throw kept === 'nothing' ? error : new SendTo({ to: 'sign-in', form: kept })
   }
-}
 
 const isWithoutSession = (error: unknown): boolean => error instanceof PlatformError && error.code === 'login_required'
 
@@ -137,16 +123,10 @@ const keepForm = async (door: Door, call: Call, form: KeptShape): Promise<'kept'
   return 'kept'
 }
 
-const receive = async <T extends TProperties>(
-  visit: Visit,
-  form: FormShape<T>,
-  effect: Effect,
-): Promise<Submission<T>> => await check(visit, form, await readValues(visit.call, form), effect)
-
 /**
  * Receives a form with a file, which is read like an upload of a program and counts as one of the app. The visit must be that
  * of a member of the app: only they may send a large body.
- * @throws as `receiveFromUser` does; rate_limited, unavailable
+ * @throws as `receive` does; rate_limited, unavailable
  */
 export const receiveUpload = async <T extends TProperties>(
   visit: Visit,
@@ -247,7 +227,7 @@ const asMeant = (value: string): string => value.replaceAll('\r\n', '\n').trim()
 export const signOutHere = async <T>(door: Door, request: Request, read: () => T | Promise<T>): Promise<T> => {
   const foreign = originFault(door, request)
   try {
-    const { call, session, sessionToken } = await requireVisit(door, request, 'session')
+    const { call, session, sessionToken } = await requireVisit(door, request, 'user', 'session')
     if (foreign !== null) throw await refuseForm(door, call, sessionToken, foreign)
     const sent = await read()
     await signOut(door.platform, call, session)

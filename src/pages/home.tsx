@@ -1,5 +1,3 @@
-import { Elysia } from 'elysia'
-import type { Door } from '../http/door.ts'
 import { ownedApp } from '../operations/apps/app-record.ts'
 import { appOverview, listOwnApps, type OwnAppSummary } from '../operations/apps/lists.ts'
 import { type ConnectedApp, listConnectedApps } from '../operations/connected-apps.ts'
@@ -22,23 +20,22 @@ import { Layout } from './design/shell.tsx'
 import { LastUsed } from './design/values.tsx'
 import { canOpen, OpenButton } from './open-button.tsx'
 import { page } from './page.ts'
-import { requireVisit, type Visit } from './visit.ts'
+import type { Visit } from './visit.ts'
 import { isNewApp, SetUp, setUpSteps, type SetUpStep } from './set-up.tsx'
 import { resourceKindWords } from './words.ts'
+import { pageFor } from './change.tsx'
 
 /** The start page: what waits for this person, and what their apps did. */
-export const homeRoutes = (door: Door) =>
-  new Elysia().get('/', async ({ request }) => {
-    const visit = await requireVisit(door, request)
-    const apps = await listOwnApps(door.platform, visit.userId)
-    return page(
-      <Layout title="Home" visit={visit} section="home">
-        {visit.session.user.isOperator ? await waitingForOperators(visit) : null}
-        {apps.length === 0 ? null : await withApps(visit, apps, await setUpOf(visit, apps))}
-        {await ownAccess(visit, apps.length === 0)}
-      </Layout>,
-    )
-  })
+export const homeRoutes = pageFor('user', '/', async (visit) => {
+  const apps = await listOwnApps(visit.door.platform, visit.userId)
+  return page(
+    <Layout title="Home" visit={visit} section="home">
+      {visit.session.user.isOperator ? await waitingForOperators(visit) : null}
+      {apps.length === 0 ? null : await withApps(visit, apps, await setUpOf(visit, apps))}
+      {await ownAccess(visit, apps.length === 0)}
+    </Layout>,
+  )
+})
 
 /** Of longer lists, the start page shows the first ones. */
 const shownRows = 5

@@ -1,7 +1,6 @@
 import type { PlatformError } from '../domain/errors.ts'
 import { invitationPath } from '../domain/member.ts'
 import { secretIn } from '../domain/secret.ts'
-import type { Door } from '../http/door.ts'
 import { acceptInvitation, openInvitation, type OpenInvitation } from '../operations/apps/members.ts'
 import { Form } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
@@ -10,11 +9,11 @@ import { emptyForm, outcomeOf } from './form.ts'
 import { page, seeOther } from './page.ts'
 import { offerWords } from './words.ts'
 import { type Visit } from './visit.ts'
-import { formPage } from './change.tsx'
+import { formPage, routes } from './change.tsx'
 
 /** The page that an invitation to an app opens. Opening it changes nothing. */
-export const invitationRoutes = (door: Door) =>
-  formPage(door, invitationPath, {
+export const invitationRoutes = routes(() => [
+  formPage(invitationPath, {
     by: 'user',
     effect: 'decides for oneself',
     form: emptyForm,
@@ -24,7 +23,8 @@ export const invitationRoutes = (door: Door) =>
       const { slug } = await visit.asOwner().do(acceptInvitation, linkIn(visit) ?? '')
       return seeOther(`/console/${slug}`)
     },
-  })
+  }),
+])
 
 const linkIn = ({ call: { request } }: Visit): string | null => {
   const link = new URL(request.url).searchParams.get('link')

@@ -1,17 +1,15 @@
 import { badInput } from '../operations/decide.ts'
 import type { Static, TProperties } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import type { PlatformError } from '../domain/errors.ts'
-import type { Door } from '../http/door.ts'
 import { refuseRepeated, wireCursor } from '../http/wire.ts'
 import type { Rule } from '../operations/acting-as.ts'
 import type { Page, PageRequest } from '../operations/page.ts'
-import { filledPath, type ParamsOf, paramsOf } from './change.tsx'
+import { filledPath, pageFor, type ParamsOf, paramsOf, type Routes } from './change.tsx'
 import { type CsvColumns, csvDownload } from './csv-download.ts'
-import { formOf, type FormShape, optionalText, outcomeOf, receiveFromOperator, receiveFromUser } from './form.ts'
+import { formOf, type FormShape, optionalText, outcomeOf, receive } from './form.ts'
 import { doing } from './proof.ts'
 import { backMark, listPart, listPath } from './query.ts'
-import { requireOperator, requireVisit, type Visit } from './visit.ts'
+import type { ForWhom, Visit } from './visit.ts'
 import { readMoment } from './words.ts'
 
 // A list is described once, by its name, its address and its fields. From the fields come what the address asks for, the filter
@@ -283,7 +281,7 @@ const readPart = async <Row>(
 }
 
 type ListRoutesOf<Path extends string, F extends ListFields, Row> = {
-  readonly by: 'user' | 'operator'
+  readonly by: ForWhom
   readonly show: (visit: Visit, params: ParamsOf<Path>) => Promise<Response>
   /** The list as a file, with its filters and in its order. */
   readonly csv?: {
@@ -301,34 +299,26 @@ type ListRoutesOf<Path extends string, F extends ListFields, Row> = {
 }
 
 /** The page of a list, and its file. The route has the description of the list, from which tests try every filter. */
-export const listRoutes = <const Path extends string, F extends ListFields, Part extends string, Row = never>(
-  door: Door,
-  of: List<Path, F, Part>,
-  { by, show, csv }: ListRoutesOf<Path, F, Row>,
-): Elysia => {
-  const path: string = of.path
-  const shown = new Elysia().get(
-    path,
-    async ({ request, params }) =>
-      await show(
-        await (by === 'operator' ? requireOperator : requireVisit)(door, request),
-        paramsOf<Path>(of.path, params),
-      ),
-    describes(of),
-  )
-  if (csv === undefined) return shown
-  return shown.post(
-    `${path}/export`,
-    async ({ request, params: found }) => {
-      const receive = by === 'operator' ? receiveFromOperator : receiveFromUser
-      const { visit, fields } = await receive(door, request, of.form, 'reads')
-      const params = paramsOf<Path>(of.path, found)
-      const rows = await csv.rows(visit, of.ofForm(fields), params)
-      return csvDownload(visit, csv.name(params), csv.columns, rows, csv.may(params))
-    },
-    doing('reads'),
-  )
-}
+export const listRoutes =
+  <const Path extends string, F extends ListFields, Part extends string, Row = never>(
+    of: List<Path, F, Part>,
+    { by, show, csv }: ListRoutesOf<Path, F, Row>,
+  ): Routes =>
+  (door) => {
+    const path: string = of.path
+    const shown = pageFor(by, of.path, show, describes(of))(door)
+    if (csv === undefined) return shown
+    return shown.post(
+      `${path}/export`,
+      async ({ request, params: found }) => {
+        const { visit, fields } = await receive(door, request, of.form, { by, effect: 'reads' })
+        const params = paramsOf<Path>(of.path, found)
+        const rows = await csv.rows(visit, of.ofForm(fields), params)
+        return csvDownload(visit, csv.name(params), csv.columns, rows, csv.may(params))
+      },
+      doing('reads'),
+    )
+  }
 
 /** What a route says of the list that its page shows. */
 export const describes = (of: Pick<List<string, ListFields, string>, 'name' | 'fields'>) => ({

@@ -10,7 +10,7 @@ import { accountSteps } from './account/steps.tsx'
 import { appPages } from './app/app-pages.ts'
 import { leadOn } from './chosen-environment.ts'
 import { editVersionPattern, newVersionPattern } from './app/upload-version.tsx'
-import { connectedAppRoutes, connectedAppsRoutes } from './account/connected-apps.tsx'
+import { connectedAppRoutes } from './account/connected-apps.tsx'
 import { installQuestionRoutes } from './account/install-question.tsx'
 import { ownInstallRoutes } from './account/installs.tsx'
 import { openAppRoutes } from './account/open-app.tsx'
@@ -24,12 +24,12 @@ import { passwordRoutes } from './account/password.tsx'
 import { ownSessionRoutes } from './account/sessions.tsx'
 import { assetRoutes } from './assets.ts'
 import { demoCallbackRoutes } from './demo-callback.tsx'
-import { deskAppsRoutes, deskNewAppRoutes } from './desk/apps.tsx'
+import { deskAppsRoutes } from './desk/apps.tsx'
 import { auditRoutes } from './desk/audit.tsx'
 import { backupRoutes } from './desk/backups.tsx'
 import { healthRoutes } from './desk/health.tsx'
-import { deskInstallRoutes, deskNewInstallRoutes } from './desk/installs.tsx'
-import { deskUsersRoutes, newUserRoutes } from './desk/users.tsx'
+import { deskInstallRoutes } from './desk/installs.tsx'
+import { deskUsersRoutes } from './desk/users.tsx'
 import { quotaRoutes } from './desk/quotas.tsx'
 import { settingRoutes } from './desk/settings.tsx'
 import { reviewRoutes } from './desk/review.tsx'
@@ -40,7 +40,7 @@ import { serviceKeyRoutes } from './desk/service-keys.tsx'
 import { deskUserRoutes } from './desk/user.tsx'
 import { directoryRoutes } from './account/directory.tsx'
 import { forgotPasswordRoutes } from './forgot-password.tsx'
-import { consentRoutes, decisionRoutes } from './front-door/consent.tsx'
+import { consentRoutes } from './front-door/consent.tsx'
 import { guideRoutes } from './guides/guides.tsx'
 import { homeRoutes } from './home.tsx'
 import { invitationRoutes } from './invitation.tsx'
@@ -50,6 +50,7 @@ import { isPageRoute, refusalPage } from './refusal-page.tsx'
 import { secondStepRoutes } from './second-step.tsx'
 import { setPasswordRoutes } from './set-password.tsx'
 import { signInRoutes } from './sign-in.tsx'
+import { routes } from './change.tsx'
 import { stepRoutes } from './step.tsx'
 
 /** Every page for people, by area. */
@@ -60,60 +61,59 @@ export const pages = (door: Door) =>
       if (!(responseValue instanceof Response)) return undefined
       return await packPage(await leadOn(responseValue, callOf(request)), request)
     })
-    .use(assetRoutes())
-    .use(homeRoutes(door))
-    .use(guideRoutes(door))
-    .use(signInRoutes(door))
-    .use(secondStepRoutes(door))
-    .use(setPasswordRoutes(door))
-    .use(forgotPasswordRoutes(door))
-    .use(invitationRoutes(door))
-    .use(consentRoutes(door))
-    .use(decisionRoutes(door))
-    .use(directoryRoutes(door))
-    .use(account(door))
-    .use(desk(door))
-    .use(appPages(door))
+    .use(all(door))
     .use(door.servesDemo ? demoCallbackRoutes(door) : new Elysia())
 
+const all = routes(() => [
+  assetRoutes,
+  homeRoutes,
+  guideRoutes,
+  signInRoutes,
+  secondStepRoutes,
+  setPasswordRoutes,
+  forgotPasswordRoutes,
+  invitationRoutes,
+  consentRoutes,
+  directoryRoutes,
+  account,
+  desk,
+  appPages,
+])
+
 /** What people see and decide about their own account. */
-const account = (door: Door) =>
-  new Elysia()
-    .use(accountOverviewRoutes(door))
-    .use(passwordRoutes(door))
-    .use(emailRoutes(door))
-    .use(mailRoutes(door))
-    .use(factorRoutes(door))
-    .use(passkeyRoutes(door))
-    .use(proveRoutes(door))
-    .use(ownSessionRoutes(door))
-    .use(connectedAppsRoutes(door))
-    .use(connectedAppRoutes(door))
-    .use(ownInstallRoutes(door))
-    .use(installQuestionRoutes(door))
-    .use(openAppRoutes(door))
-    .use(stepRoutes(door, accountSteps))
+const account = routes(() => [
+  accountOverviewRoutes,
+  passwordRoutes,
+  emailRoutes,
+  mailRoutes,
+  factorRoutes,
+  passkeyRoutes,
+  proveRoutes,
+  ownSessionRoutes,
+  connectedAppRoutes,
+  ownInstallRoutes,
+  installQuestionRoutes,
+  openAppRoutes,
+  stepRoutes(...accountSteps),
+])
 
 /** What operators see and decide. To everybody else these pages do not exist. */
-const desk = (door: Door) =>
-  new Elysia()
-    .use(reviewsRoutes(door))
-    .use(reviewRoutes(door))
-    .use(deskInstallRoutes(door))
-    .use(deskNewInstallRoutes(door))
-    .use(deskAppsRoutes(door))
-    .use(deskNewAppRoutes(door))
-    .use(deskUsersRoutes(door))
-    .use(newUserRoutes(door))
-    .use(deskUserRoutes(door))
-    .use(builderWebhookRoutes(door))
-    .use(scopeRoutes(door))
-    .use(serviceKeyRoutes(door))
-    .use(auditRoutes(door))
-    .use(healthRoutes(door))
-    .use(backupRoutes(door))
-    .use(quotaRoutes(door))
-    .use(settingRoutes(door))
+const desk = routes(() => [
+  reviewsRoutes,
+  reviewRoutes,
+  deskInstallRoutes,
+  deskAppsRoutes,
+  deskUsersRoutes,
+  deskUserRoutes,
+  builderWebhookRoutes,
+  scopeRoutes,
+  serviceKeyRoutes,
+  auditRoutes,
+  healthRoutes,
+  backupRoutes,
+  quotaRoutes,
+  settingRoutes,
+])
 
 const fileForms: ReadonlySet<string> = new Set([newVersionPattern, editVersionPattern])
 

@@ -14,7 +14,7 @@ import { factorsOf } from '../operations/factors/factors.ts'
 import { type Entry, type PendingSignIn, pendingSignInSeconds } from '../operations/sessions/entry.ts'
 import { signOut } from '../operations/sessions/own-sessions.ts'
 import { enrolAndSignIn } from '../operations/sessions/sign-in.ts'
-import { changedByVisitor, type VisitorSubmission } from './change.tsx'
+import { changedByVisitor, openPage, routes, type VisitorSubmission } from './change.tsx'
 import { Form } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
 import { type FormShape, formOf, secretText, textOf } from './form.ts'
@@ -28,7 +28,6 @@ import { CodeField, openTotpKey, TotpFields, totpForm } from './totp-setup.tsx'
 import { findVisit, safeReturnTo, type Visitor, visitorOf } from './visit.ts'
 import { type TProperties, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { Elysia } from 'elysia'
 
 // A sign-in whose first proof was right waits in a cookie that only this server can read, and only together with the visit cookie
 // of the same browser. The server stores nothing, and no page of the account opens with it.
@@ -88,48 +87,38 @@ export const goOn = async (
 }
 
 /** What comes after the first proof of a sign-in: the code of a second factor, or setting one up where it is required. */
-export const secondStepRoutes = (door: Door) =>
-  new Elysia()
-    .use(stepPage(door, signInSteps.code, code))
-    .use(
-      stepForm(
-        door,
-        signInSteps.code,
-        code,
-        totpForm,
-        async (step, { code: text }) => await finish(step, { kind: 'code', code: text }),
-      ),
-    )
-    .use(
-      stepForm(door, passkeyStep, code, passkeyForm, async (step, { passkey }) => {
-        const answer = { response: assertionIn(passkey), readChallenge: challengeReader(challengeOf(step)) }
-        return await finish(step, { kind: 'passkey', answer })
-      }),
-    )
-    .use(stepPage(door, signInSteps.enrolment, enrolment))
-    .use(
-      stepForm(
-        door,
-        signInSteps.enrolment,
-        enrolment,
-        totpForm,
-        async (step, { key, code: text }) =>
-          await enrol(step, { kind: 'totp', key: openTotpKey(whomOf(step), key), code: text }),
-      ),
-    )
-    .use(
-      stepForm(door, passkeyEnrolment, enrolment, passkeyForm, async (step, { passkey }) => {
-        const response = registrationIn(passkey)
-        // A passkey that is set up here has the name of the browser.
-        const name = browserLabel(step.visitor.call.request.headers.get('user-agent')) ?? 'Passkey'
-        return await enrol(step, {
-          kind: 'passkey',
-          response,
-          name,
-          readChallenge: challengeReader(newPasskeyOf(step)),
-        })
-      }),
-    )
+export const secondStepRoutes = routes(() => [
+  stepPage(signInSteps.code, code),
+  stepForm(
+    signInSteps.code,
+    code,
+    totpForm,
+    async (step, { code: text }) => await finish(step, { kind: 'code', code: text }),
+  ),
+  stepForm(passkeyStep, code, passkeyForm, async (step, { passkey }) => {
+    const answer = { response: assertionIn(passkey), readChallenge: challengeReader(challengeOf(step)) }
+    return await finish(step, { kind: 'passkey', answer })
+  }),
+  stepPage(signInSteps.enrolment, enrolment),
+  stepForm(
+    signInSteps.enrolment,
+    enrolment,
+    totpForm,
+    async (step, { key, code: text }) =>
+      await enrol(step, { kind: 'totp', key: openTotpKey(whomOf(step), key), code: text }),
+  ),
+  stepForm(passkeyEnrolment, enrolment, passkeyForm, async (step, { passkey }) => {
+    const response = registrationIn(passkey)
+    // A passkey that is set up here has the name of the browser.
+    const name = browserLabel(step.visitor.call.request.headers.get('user-agent')) ?? 'Passkey'
+    return await enrol(step, {
+      kind: 'passkey',
+      response,
+      name,
+      readChallenge: challengeReader(newPasskeyOf(step)),
+    })
+  }),
+])
 
 /** A sign-in that waits in the browser of this request. */
 type Step = {
@@ -145,20 +134,16 @@ type Need = { readonly need: PendingSignIn['need']; readonly show: (step: Step) 
 const code: Need = { need: 'code', show: async (step) => await showCode(step) }
 const enrolment: Need = { need: 'enrolment', show: async (step) => await showEnrolment(step) }
 
-const stepPage = (door: Door, path: string, { need, show }: Need) =>
-  new Elysia().get(
-    path,
-    async ({ request }) => await begin(visitorOf(door, request), need, parametersOf(request), show),
-  )
+const stepPage = (path: string, { need, show }: Need) =>
+  openPage(path, async (door, request) => await begin(visitorOf(door, request), need, parametersOf(request), show))
 
 const stepForm = <T extends TProperties>(
-  door: Door,
   path: string,
   { need, show }: Need,
   form: FormShape<T>,
   act: (step: Step, fields: VisitorSubmission<FormShape<T>>['fields']) => Promise<Response>,
 ) =>
-  changedByVisitor(door, path, {
+  changedByVisitor(path, {
     form,
     show: async (visitor, sent) => await begin(visitor, need, sent, show),
     act: async ({ visitor, fields, sent }) => await begin(visitor, need, sent, async (step) => await act(step, fields)),

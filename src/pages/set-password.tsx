@@ -4,7 +4,7 @@ import { parseSecret, secretIn } from '../domain/secret.ts'
 import type { Door } from '../http/door.ts'
 import { inLineForHashing, signInHere } from '../http/sign-in-limit.ts'
 import { openPasswordLink, usePasswordLink } from '../operations/users/passwords.ts'
-import { changedByVisitor, type VisitorSubmission } from './change.tsx'
+import { changedByVisitor, openPage, routes, type VisitorSubmission } from './change.tsx'
 import { Form } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
 import { answerForm, formOf, outcomeOf, secretText, textOf } from './form.ts'
@@ -14,19 +14,18 @@ import { page, seeOther } from './page.ts'
 import { goOn } from './second-step.tsx'
 import { choiceParameter, parametersOf } from './query.ts'
 import { type Visitor, visitorOf } from './visit.ts'
-import { Elysia } from 'elysia'
 import { Field } from './design/field.tsx'
 
 const setPasswordForm = formOf({ link: secretText, password: secretText, repeated: secretText }, ['link'])
 
 /** The page that an invitation or a reset link opens. Opening it changes nothing. */
-export const setPasswordRoutes = (door: Door) =>
-  new Elysia()
-    .get(passwordLinkPath, async ({ request }) => {
-      if (choiceParameter(request, 'done', ['set'] as const) !== null) return showDone(door)
-      return await showForm(visitorOf(door, request), parametersOf(request))
-    })
-    .use(changedByVisitor(door, passwordLinkPath, { form: setPasswordForm, show: showForm, act: setPassword }))
+export const setPasswordRoutes = routes(() => [
+  openPage(passwordLinkPath, async (door, request) => {
+    if (choiceParameter(request, 'done', ['set'] as const) !== null) return showDone(door)
+    return await showForm(visitorOf(door, request), parametersOf(request))
+  }),
+  changedByVisitor(passwordLinkPath, { form: setPasswordForm, show: showForm, act: setPassword }),
+])
 
 const setPassword = async ({ visitor: { door, call }, fields }: VisitorSubmission<typeof setPasswordForm>) => {
   const { link, password, repeated } = fields

@@ -6,7 +6,7 @@ import { signInHere, signInWithPasskeyHere } from '../http/sign-in-limit.ts'
 import { allowsPasskeys, asked, requestOptions } from '../operations/factors/passkeys.ts'
 import type { Entry } from '../operations/sessions/entry.ts'
 import { hasAccounts } from '../operations/users/find-user.ts'
-import { changedByVisitor } from './change.tsx'
+import { changedByVisitor, openPage, routes } from './change.tsx'
 import { email, Field, Fields } from './design/field.tsx'
 import { Form } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
@@ -25,29 +25,25 @@ import { departurePage } from './way-out.tsx'
 import { Elysia } from 'elysia'
 
 /** Signing in to the pages, and signing out. */
-export const signInRoutes = (door: Door) =>
-  new Elysia()
-    .get('/sign-in', async ({ request }) => await ask(door, request))
-    .use(
-      // Only a form that this browser was shown signs it in. Otherwise another site could sign a visitor in as somebody else.
-      changedByVisitor(door, '/sign-in', {
-        form: signInForm,
-        show: showAgain,
-        act: async ({ visitor, fields: { email, password, return_to } }) =>
-          await enter(visitor, await signInHere(door, visitor.call, { email, password }), return_to),
-      }),
-    )
-    .use(
-      changedByVisitor(door, passkeyPath, {
-        form: passkeyForm,
-        show: showAgain,
-        act: async ({ visitor, fields: { passkey, return_to } }) => {
-          const answer = { response: assertionIn(passkey), readChallenge: challengeReader(challengeOf(visitor)) }
-          return await enter(visitor, await signInWithPasskeyHere(door, visitor.call, answer), return_to)
-        },
-      }),
-    )
-    .post('/sign-out', async ({ request }) => {
+export const signInRoutes = routes(() => [
+  openPage('/sign-in', ask),
+  // Only a form that this browser was shown signs it in. Otherwise another site could sign a visitor in as somebody else.
+  changedByVisitor('/sign-in', {
+    form: signInForm,
+    show: showAgain,
+    act: async ({ visitor, fields: { email, password, return_to } }) =>
+      await enter(visitor, await signInHere(visitor.door, visitor.call, { email, password }), return_to),
+  }),
+  changedByVisitor(passkeyPath, {
+    form: passkeyForm,
+    show: showAgain,
+    act: async ({ visitor, fields: { passkey, return_to } }) => {
+      const answer = { response: assertionIn(passkey), readChallenge: challengeReader(challengeOf(visitor)) }
+      return await enter(visitor, await signInWithPasskeyHere(visitor.door, visitor.call, answer), return_to)
+    },
+  }),
+  (door) =>
+    new Elysia().post('/sign-out', async ({ request }) => {
       await signOutHere(door, request, () => null)
       const { signOutUrl, ways } = door.platform.signIn
       const ended = [forgetCookie(door, 'session')]
@@ -57,24 +53,26 @@ export const signInRoutes = (door: Door) =>
       if (signOutUrl !== null) return seeOther('/signed-out?at=builder', ended)
       // Not to the sign-in page: the builder would sign the person in again at once.
       return seeOther(ways[0] === 'handover' ? '/signed-out' : '/sign-in', ended)
-    })
-    .get('/signed-out', async ({ request }) => {
-      const at = choiceParameter(request, 'at', ['provider', 'builder'] as const)
-      const next =
-        at === 'provider' ? await providerSignOut(door) : at === 'builder' ? door.platform.signIn.signOutUrl : null
-      return next === null
-        ? notSignedIn(door, 'You are signed out', 'You are signed out of this browser.')
-        : departurePage(door, next, {
-            title: 'You are signed out',
-            says: <p>You are signed out here. Continue to sign out of the site that you came from as well.</p>,
-          })
-    })
-    .get('/sign-in/handover', async ({ request }) => {
-      return leaveForBuilder(door, request, { returnTo: wayBackOf(door, request) }) ?? seeOther('/sign-in')
-    })
-    .get('/sign-in/oidc', async ({ request }) => await leaveForProvider(door, request, wayBackOf(door, request)))
-    .get('/sign-in/oidc/callback', async ({ request }) => await comeBackFromProvider(door, request))
-    .get('/sign-in/complete', async ({ request }) => await comeBack(door, request))
+    }),
+  openPage('/signed-out', async (door, request) => {
+    const at = choiceParameter(request, 'at', ['provider', 'builder'] as const)
+    const next =
+      at === 'provider' ? await providerSignOut(door) : at === 'builder' ? door.platform.signIn.signOutUrl : null
+    return next === null
+      ? notSignedIn(door, 'You are signed out', 'You are signed out of this browser.')
+      : departurePage(door, next, {
+          title: 'You are signed out',
+          says: <p>You are signed out here. Continue to sign out of the site that you came from as well.</p>,
+        })
+  }),
+  openPage(
+    '/sign-in/handover',
+    (door, request) => leaveForBuilder(door, request, { returnTo: wayBackOf(door, request) }) ?? seeOther('/sign-in'),
+  ),
+  openPage('/sign-in/oidc', async (door, request) => await leaveForProvider(door, request, wayBackOf(door, request))),
+  openPage('/sign-in/oidc/callback', comeBackFromProvider),
+  openPage('/sign-in/complete', comeBack),
+])
 
 const ask = async (door: Door, request: Request): Promise<Response> => {
   const returnTo = wayBackOf(door, request)

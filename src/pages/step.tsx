@@ -1,9 +1,16 @@
 import type { TProperties } from '@sinclair/typebox'
 import type { ComponentChildren } from 'preact'
-import { Elysia } from 'elysia'
-import type { Door } from '../http/door.ts'
 import { badInput } from '../operations/decide.ts'
-import { type Area, filledPath, formPage, navigationAbove, type ParamsOf, paramsOf } from './change.tsx'
+import {
+  type Area,
+  filledPath,
+  formPage,
+  navigationAbove,
+  type ParamsOf,
+  paramsOf,
+  type Routes,
+  routes,
+} from './change.tsx'
 import { type Affected, ConfirmationPage } from './design/confirmation.tsx'
 import { Row, RowList } from './design/row-list.tsx'
 import { type FormShape, type Submission, textOf } from './form.ts'
@@ -90,7 +97,7 @@ export type Step<Of, Params> = {
   readonly done: Notices
   /** Its address, which leads back to this page with its filters. */
   readonly href: (visit: Pick<Visit, 'call'>, params: Params, query?: Readonly<Record<string, string>>) => string
-  readonly routes: (door: Door) => Elysia
+  readonly routes: Routes
 }
 
 /** The steps of a subject. If it has several roots, a page links to the steps below its own. */
@@ -109,20 +116,19 @@ export const stepsOf =
       const address = filledPath(`${subject?.root}/${path}`, params)
       return confirmPath(parameters === '' ? address : `${address}?${parameters}`, visit)
     },
-    routes: (door) => subjects.reduce((all, subject) => all.use(routesOf(door, subject, path, step)), new Elysia()),
+    routes: routes(() => subjects.map((subject) => routesOf(subject, path, step))),
   })
 
 /** The two routes of a step below one root. On the desk only operators reach them. */
 const routesOf = <Root extends string, Of, Path extends string, T extends TProperties, Done extends Notices>(
-  door: Door,
   { area, root, find, belongsTo, back }: Subject<Root, Of>,
   path: Path,
   step: StepRecord<Of, never, ParamsOf<`${Root}/${Path}`>, T, Done>,
-) => {
+): Routes => {
   const pattern = `${root}/${path}` as const
   const backOf = (params: unknown): Place => back?.(paramsOf<Root>(root, params)) ?? { href: filledPath(root, params) }
   const finding = (visit: Visit, params: unknown) => async () => await find(visit, paramsOf<Root>(root, params))
-  return formPage(door, pattern, {
+  return formPage(pattern, {
     by: area.key === 'desk' ? 'operator' : 'user',
     effect: step.effect,
     shareOf: 'session',
@@ -206,8 +212,8 @@ export const noticesOf = (...steps: readonly Pick<Step<never, never>, 'done'>[])
   Object.assign({}, ...steps.map(({ done }) => done))
 
 /** Serves these steps. */
-export const stepRoutes = (door: Door, steps: readonly Pick<Step<never, never>, 'routes'>[]): Elysia =>
-  steps.reduce((all, { routes }) => all.use(routes(door)), new Elysia())
+export const stepRoutes = (...steps: readonly Pick<Step<never, never>, 'routes'>[]): Routes =>
+  routes(() => steps.map((step) => step.routes))
 
 type StepLinksProps<Of, Params> = {
   readonly visit: Visit

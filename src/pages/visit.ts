@@ -119,12 +119,21 @@ export const refuseVisit = async (door: Door, request: Request): Promise<Platfor
  */
 export type ShareOf = 'account' | 'session'
 
+/** Whom a page or a form is for: everybody who is signed in, or operators. */
+export type ForWhom = 'user' | 'operator'
+
 /**
  * The signed-in person who sent the request, within their share: a form takes from `write`, a page from `read` of the session,
  * because pages lead to what ends something. Every page and every form of signed-in people comes through here.
- * @throws login_required, which leads to the sign-in page and back; rate_limited
+ * @throws login_required, which leads to the sign-in page and back; rate_limited; route_not_found for everybody but operators on
+ * the desk: to them it does not exist
  */
-export const requireVisit = async (door: Door, request: Request, shareOf: ShareOf = 'account'): Promise<Visit> => {
+export const requireVisit = async (
+  door: Door,
+  request: Request,
+  by: ForWhom = 'user',
+  shareOf: ShareOf = 'account',
+): Promise<Visit> => {
   const visit = await findVisit(door, request)
   if (visit === null) throw await refuseVisit(door, request)
   const isForm = request.method === 'POST'
@@ -132,13 +141,7 @@ export const requireVisit = async (door: Door, request: Request, shareOf: ShareO
   const key = ofAccount ? `account ${visit.userId}` : `session ${visit.session.sessionKey}`
   takeShare(door, visit.call, isForm ? 'write' : 'read', key)
   if (isForm) hold(visit.call, door.limiter.take('daily', key))
-  return visit
-}
-
-/** The same for an operator. @throws route_not_found for other signed-in people: to them the desk does not exist */
-export const requireOperator = async (door: Door, request: Request, shareOf?: ShareOf): Promise<Visit> => {
-  const visit = await requireVisit(door, request, shareOf)
-  if (!visit.session.user.isOperator) throw refuse('route_not_found')
+  if (by === 'operator' && !visit.session.user.isOperator) throw refuse('route_not_found')
   return visit
 }
 

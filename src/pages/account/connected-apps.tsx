@@ -1,6 +1,5 @@
 import { soughtPart } from '../../domain/entered-name.ts'
 import type { ScopeCatalogue } from '../../domain/scope.ts'
-import type { Door } from '../../http/door.ts'
 import {
   type ConnectedApp,
   type ConnectedGrant,
@@ -22,10 +21,13 @@ import type { Visit } from '../visit.ts'
 import { accountPaths, AppsPage, connectedAppPath } from './account-page.tsx'
 import { authorizationEnd, findConnectedApp, isOf, revocation, revocationOfAll } from './steps.tsx'
 import { refuse } from '../../domain/errors.ts'
-import type { ParamsOf } from '../change.tsx'
+import { type ParamsOf, routes } from '../change.tsx'
 
-/** The apps that can act for this person, and the end of their access. */
-export const connectedAppsRoutes = (door: Door) => listRoutes(door, connectedApps, { by: 'user', show })
+/** The apps that can act for this person, each authorization of one of them, and the end of their access. */
+export const connectedAppRoutes = routes(() => [
+  listRoutes(connectedApps, { by: 'user', show }),
+  listRoutes(authorizationList, { by: 'user', show: showApp }),
+])
 
 const connectedApps = list('connected-apps', accountPaths.apps, {
   q: search('Name of the app or its publisher'),
@@ -136,9 +138,6 @@ const ConnectedAppFacts = ({ app }: { readonly app: ConnectedApp }) => (
     }}
   />
 )
-
-/** One connected app, and each authorization of it. */
-export const connectedAppRoutes = (door: Door) => listRoutes(door, authorizationList, { by: 'user', show: showApp })
 
 const authorizationList = list('authorizations', connectedAppPath(':clientId'), {})
 

@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia'
 import { iconPath } from '../../domain/app-icon.ts'
 import { refuse } from '../../domain/errors.ts'
 import { installLivePath, isInstallLive, listedAppPath, resourceKindsFor } from '../../domain/install.ts'
@@ -25,22 +24,20 @@ import { describes, list, search } from '../list.ts'
 import { page, sharedPage } from '../page.ts'
 import { noPlace } from './install-question.tsx'
 import { findVisit, type Visit } from '../visit.ts'
+import { openPage, routes } from '../change.tsx'
 
 const appsPerPage = 24 // each row says much
 /** The directory of apps. Everybody can read and link to it. */
 const directory = list('directory', accountPaths.directory, { q: search('Name, publisher or description') })
 
-export const directoryRoutes = (door: Door) => {
+export const directoryRoutes = routes(() => {
   const shared = sharedPage()
-  return new Elysia()
-    .get(
-      accountPaths.directory,
-      async ({ request }) => await showDirectory(door, request, shared),
-      describes(directory),
-    )
-    .get(listedAppPath(':slug'), async ({ request, params: { slug } }) => await showApp(door, request, slug))
-    .get(iconPath(':sha256'), async ({ params: { sha256 } }) => await answerIcon(door, sha256))
-}
+  return [
+    openPage(directory.path, async (door, request) => await showDirectory(door, request, shared), describes(directory)),
+    openPage(listedAppPath(':slug'), async (door, request, { slug }) => await showApp(door, request, slug)),
+    openPage(iconPath(':sha256'), async (door, _, { sha256 }) => await answerIcon(door, sha256)),
+  ]
+})
 
 /** What a page of the directory knows of its reader. Only the platform's name if nobody is signed in. */
 const readerOf = async (door: Door, request: Request) => {

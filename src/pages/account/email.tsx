@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia'
 import type { PlatformError } from '../../domain/errors.ts'
 import { emailLinkPath } from '../../domain/password.ts'
 import { secretIn } from '../../domain/secret.ts'
@@ -7,7 +6,7 @@ import { hold } from '../../http/limits.ts'
 import { inspectUser } from '../../operations/users/find-user.ts'
 import { askForEmail, openPasswordLink, useEmailLink } from '../../operations/users/passwords.ts'
 import { email, Fields } from '../design/field.tsx'
-import { changedByVisitor, formPage } from '../change.tsx'
+import { changedByVisitor, formPage, openPage, routes } from '../change.tsx'
 import { Form } from '../design/form.tsx'
 import { Layout } from '../design/shell.tsx'
 import { textOf, outcomeOf, answerForm, formOf, secretText } from '../form.ts'
@@ -30,37 +29,33 @@ const emailForm = formOf({
 const confirmForm = formOf({ link: secretText }, ['link'])
 
 /** Changes the own address: a form, and the page that the link in the mail to the new address opens. */
-export const emailRoutes = (door: Door) =>
-  new Elysia()
-    .use(
-      formPage(door, accountPaths.email, {
-        by: 'user',
-        effect: 'gives a way to sign in',
-        isPartOfPage: true,
-        form: emailForm,
-        show,
-        act: async ({ visit, fields }) => {
-          if (door.platform.mailer === null) return 'again'
-          hold(visit.call, door.limiter.take('code', `email ${visit.userId}`)) // or it could flood mailboxes of others
-          await visit.asOwner().do(askForEmail, fields.email)
-          return seeOther(`${accountPaths.email}?done=asked`)
-        },
-      }),
-    )
-    .get(emailLinkPath, async ({ request }) => {
-      if (choiceParameter(request, 'done', ['set'] as const) !== null) return showDone(door)
-      return await showConfirmation(visitorOf(door, request), parametersOf(request))
-    })
-    .use(
-      changedByVisitor(door, emailLinkPath, {
-        form: confirmForm,
-        show: showConfirmation,
-        act: async ({ visitor, fields }) => {
-          const used = await outcomeOf(useEmailLink(door.platform, visitor.call, fields.link))
-          return used.kind === 'refused' ? showDead(door, used.error) : seeOther(`${emailLinkPath}?done=set`)
-        },
-      }),
-    )
+export const emailRoutes = routes(() => [
+  formPage(accountPaths.email, {
+    by: 'user',
+    effect: 'gives a way to sign in',
+    isPartOfPage: true,
+    form: emailForm,
+    show,
+    act: async ({ visit, fields }) => {
+      if (visit.door.platform.mailer === null) return 'again'
+      hold(visit.call, visit.door.limiter.take('code', `email ${visit.userId}`)) // or it could flood mailboxes of others
+      await visit.asOwner().do(askForEmail, fields.email)
+      return seeOther(`${accountPaths.email}?done=asked`)
+    },
+  }),
+  openPage(emailLinkPath, async (door, request) => {
+    if (choiceParameter(request, 'done', ['set'] as const) !== null) return showDone(door)
+    return await showConfirmation(visitorOf(door, request), parametersOf(request))
+  }),
+  changedByVisitor(emailLinkPath, {
+    form: confirmForm,
+    show: showConfirmation,
+    act: async ({ visitor, fields }) => {
+      const used = await outcomeOf(useEmailLink(visitor.door.platform, visitor.call, fields.link))
+      return used.kind === 'refused' ? showDead(visitor.door, used.error) : seeOther(`${emailLinkPath}?done=set`)
+    },
+  }),
+])
 
 const show = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door

@@ -1,8 +1,7 @@
 import { recoveryCodeCount } from '../../domain/second-factor.ts'
-import type { Door } from '../../http/door.ts'
 import { addAuthenticatorApp, removeFactor, replaceRecoveryCodes } from '../../operations/factors/change-factors.ts'
 import { type Factors, factorsOf } from '../../operations/factors/factors.ts'
-import { formPage } from '../change.tsx'
+import { formPage, pageFor, routes } from '../change.tsx'
 import { Badge } from '../design/badge.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
 import { IconTile } from '../design/icon.tsx'
@@ -15,7 +14,7 @@ import { page, seeOther } from '../page.ts'
 import { secretPage, showOnce } from '../secret-page.tsx'
 import { noticesOf, StepButton, stepRoutes } from '../step.tsx'
 import { openTotpKey, TotpFields, totpForm } from '../totp-setup.tsx'
-import { requireVisit, safeReturnTo, type Visit } from '../visit.ts'
+import { safeReturnTo, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths } from './account-page.tsx'
 import { signInWords } from '../sign-in-words.tsx'
 import { AddPasskeyRow, ofFactors, passkeyRemoval, PasskeyRow } from './passkeys.tsx'
@@ -26,26 +25,25 @@ const notices = {
 } as const
 
 /** What a person proves at the sign-in in addition to the password. */
-export const factorRoutes = (door: Door) =>
-  stepRoutes(door, [totpRemoval, newCodes])
-    .get(accountPaths.factors, async ({ request }) => await showAll(await requireVisit(door, request)))
-    .get(accountPaths.offer, async ({ request }) => await showOffer(await requireVisit(door, request)))
-    .use(
-      formPage(door, accountPaths.totp, {
-        by: 'user',
-        effect: 'sets up a second factor',
-        form: totpForm,
-        show: (visit, _, sent) => showSetUp(visit, sent),
-        act: async ({ visit, fields }) => {
-          const key = openTotpKey(whomOf(visit), fields.key)
-          const codes = await visit.asOwner().do(addAuthenticatorApp, { key, code: fields.code })
-          if (codes.length === 0) return seeOther(`${accountPaths.factors}?done=added`)
-          const returnTo = safeReturnTo(fields.return_to ?? null, door.platform.publicUrl)
-          return showOnce(visit, accountPaths.newCodes, codes.join('\n'), { return_to: returnTo })
-        },
-      }),
-    )
-    .get(accountPaths.newCodes, async ({ request }) => showCodes(await requireVisit(door, request)))
+export const factorRoutes = routes(() => [
+  stepRoutes(totpRemoval, newCodes),
+  pageFor('user', accountPaths.factors, showAll),
+  pageFor('user', accountPaths.offer, showOffer),
+  formPage(accountPaths.totp, {
+    by: 'user',
+    effect: 'sets up a second factor',
+    form: totpForm,
+    show: (visit, _, sent) => showSetUp(visit, sent),
+    act: async ({ visit, fields }) => {
+      const key = openTotpKey(whomOf(visit), fields.key)
+      const codes = await visit.asOwner().do(addAuthenticatorApp, { key, code: fields.code })
+      if (codes.length === 0) return seeOther(`${accountPaths.factors}?done=added`)
+      const returnTo = safeReturnTo(fields.return_to ?? null, visit.door.platform.publicUrl)
+      return showOnce(visit, accountPaths.newCodes, codes.join('\n'), { return_to: returnTo })
+    },
+  }),
+  pageFor('user', accountPaths.newCodes, showCodes),
+])
 
 const totpRemoval = ofFactors('totp/remove', {
   link: ['Remove'],

@@ -1,13 +1,11 @@
-import { Elysia } from 'elysia'
 import type { Environment } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
 import { badInput } from '../../operations/decide.ts'
 import { type ResourceKind, resourceKinds } from '../../domain/resource.ts'
 import { formatScope, parseStoredScope } from '../../domain/scope.ts'
-import type { Door } from '../../http/door.ts'
 import { mayInApp } from '../../operations/acting-as.ts'
 import { createInstall, type InstallQuestion, prepareInstall } from '../../operations/installs/installs.ts'
-import { formPage } from '../change.tsx'
+import { formPage, routes } from '../change.tsx'
 import { AboutApp } from '../app-facts.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge } from '../design/badge.tsx'
@@ -38,13 +36,13 @@ const installForm = formOf({ scopes: text, place: text }, ['scopes'])
 const [list, param] = ['install-places', 'places'] as const
 
 /** The question whether to install an app, and the owner's agreement. */
-export const installQuestionRoutes = (door: Door) =>
-  new Elysia()
-    .use(installing(door, installLivePath(':slug'), 'production'))
-    .use(installing(door, installTestPath(':slug'), 'development'))
+export const installQuestionRoutes = routes(() => [
+  installing(installLivePath(':slug'), 'production'),
+  installing(installTestPath(':slug'), 'development'),
+])
 
-const installing = (door: Door, path: '/apps/:slug/install' | '/apps/:slug/test', environment: Environment) =>
-  formPage(door, path, {
+const installing = (path: '/apps/:slug/install' | '/apps/:slug/test', environment: Environment) =>
+  formPage(path, {
     by: 'user',
     effect: 'decides for oneself',
     form: installForm,

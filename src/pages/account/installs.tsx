@@ -1,17 +1,15 @@
-import { Elysia } from 'elysia'
 import { formatScope, isSubset, parseStoredScope, type ScopeCatalogue } from '../../domain/scope.ts'
-import type { Door } from '../../http/door.ts'
 import { listConnectedApps } from '../../operations/connected-apps.ts'
 import { agreeToScopes, ownsInstall } from '../../operations/installs/installs.ts'
 import { countEndedInstalls, listOwnInstalls, type OwnInstall } from '../../operations/installs/lists.ts'
 import { readCatalogue } from '../../operations/scopes/scopes.ts'
-import { changed } from '../change.tsx'
+import { changed, pageFor, routes } from '../change.tsx'
 import { EmptyState, FilterBar, isLong, Pager, Segments } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { formOf, text } from '../form.ts'
 import { list, listRoutes, order, tabs, timeOrders } from '../list.ts'
 import { page, seeOther } from '../page.ts'
-import { requireVisit, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { accountPaths, agreePath, AppsPage, connectedAppPath } from './account-page.tsx'
 import { isOf, uninstall } from './steps.tsx'
 import { endingStep, installPath } from '../../domain/install.ts'
@@ -35,26 +33,21 @@ const notices = {
 const agreeForm = formOf({ scopes: text }, ['scopes'])
 
 /** The installs of the signed-in person. */
-export const ownInstallRoutes = (door: Door) =>
-  new Elysia()
-    .use(listRoutes(door, ownInstalls, { by: 'user', show }))
-    .use(
-      changed(door, agreePath(':id'), {
-        by: 'user',
-        effect: 'decides for oneself',
-        form: agreeForm,
-        show,
-        act: async ({ visit, fields, ticket }, { id }) => {
-          await visit.as(ownsInstall(id), ticket).do(agreeToScopes, { id, agreedTo: parseStoredScope(fields.scopes) })
-          return seeOther(`${accountPaths.installs}?done=agree`)
-        },
-      }),
-    )
-    // An install has no page of its own. This is what is loaded instead of an address that only takes a form.
-    .get(`${accountPaths.installs}/:id`, async ({ request }) => {
-      await requireVisit(door, request)
-      return seeOther(accountPaths.installs)
-    })
+export const ownInstallRoutes = routes(() => [
+  listRoutes(ownInstalls, { by: 'user', show }),
+  changed(agreePath(':id'), {
+    by: 'user',
+    effect: 'decides for oneself',
+    form: agreeForm,
+    show,
+    act: async ({ visit, fields, ticket }, { id }) => {
+      await visit.as(ownsInstall(id), ticket).do(agreeToScopes, { id, agreedTo: parseStoredScope(fields.scopes) })
+      return seeOther(`${accountPaths.installs}?done=agree`)
+    },
+  }),
+  // An install has no page of its own. This is what is loaded instead of an address that only takes a form.
+  pageFor('user', `${accountPaths.installs}/:id`, () => seeOther(accountPaths.installs)),
+])
 
 /** Removed installs are behind a link, so that what is in use comes first. */
 const ownInstalls = list('own', accountPaths.installs, {

@@ -1,8 +1,6 @@
-import { Elysia } from 'elysia'
 import { type MailTopic, mailTopics } from '../../domain/mail.ts'
-import type { Door } from '../../http/door.ts'
 import { chooseMailTopics, readMailTopics } from '../../operations/mails/news.ts'
-import { formPage } from '../change.tsx'
+import { formPage, routes } from '../change.tsx'
 import { ChoiceList, ChoiceSet } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { formOf, texts } from '../form.ts'
@@ -24,19 +22,18 @@ const offeredTo = ({ session }: Visit): readonly MailTopic[] =>
 const notices = { chosen: 'Your choice is saved.' } as const
 
 /** Which mails a person gets. */
-export const mailRoutes = (door: Door) =>
-  new Elysia().use(
-    formPage(door, accountPaths.mails, {
-      by: 'user',
-      effect: 'decides for oneself',
-      form: formOf({ topic: texts }),
-      show,
-      act: async ({ visit, fields }) => {
-        await visit.asOwner().do(chooseMailTopics, { chosen: fields.topic, offered: offeredTo(visit) })
-        return seeOther(`${accountPaths.mails}?done=chosen`)
-      },
-    }),
-  )
+export const mailRoutes = routes(() => [
+  formPage(accountPaths.mails, {
+    by: 'user',
+    effect: 'decides for oneself',
+    form: formOf({ topic: texts }),
+    show,
+    act: async ({ visit, fields }) => {
+      await visit.asOwner().do(chooseMailTopics, { chosen: fields.topic, offered: offeredTo(visit) })
+      return seeOther(`${accountPaths.mails}?done=chosen`)
+    },
+  }),
+])
 
 const show = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door

@@ -1,79 +1,79 @@
 import { Elysia } from 'elysia'
 import { listedAppPath } from '../../domain/install.ts'
-import type { Door } from '../../http/door.ts'
 import { takeShare } from '../../http/limits.ts'
 import { issueInstallSessionCode, type OpenedApp } from '../../operations/embedding/embedding.ts'
 import { embedScript } from '../assets.ts'
-import { emptyForm, receiveFromUser } from '../form.ts'
+import { emptyForm, receive } from '../form.ts'
 import { Layout } from '../design/shell.tsx'
 import { doing } from '../proof.ts'
 import { demoAppPath } from '../demo-callback.tsx'
 import { page } from '../page.ts'
-import { requireVisit, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
 import { accountPaths, installCodePath } from './account-page.tsx'
 import { openInstallPath } from '../open-button.tsx'
+import { pageFor, routes } from '../change.tsx'
 
 /** An installed app in a frame, which can ask for a new code while it is open. */
-export const openAppRoutes = (door: Door) =>
-  new Elysia()
-    .get(openInstallPath(':id'), async ({ request, params: { id } }) => {
-      const visit = await requireVisit(door, request)
-      const opened = await open(visit, id)
-      // The apps of the demo have no server, and so no page of their own. Theirs has no script and no form.
-      const demo = door.servesDemo && opened.embed.origin.endsWith('.example') ? demoAppPath(opened.slug) : null
-      return page(
-        <Layout
-          title={opened.name}
-          crumbs={[{ href: accountPaths.installs, name: 'Installs' }]}
-          avatarId={opened.appId}
-          icon={opened.icon}
-          actions={
-            <a class="button small" href={openInstallPath(id)}>
-              Reload the app
-            </a>
-          }
-          about={
-            <>
-              On your {resourceKindInSentence(opened.place.kind)} <code>{opened.place.slug}</code>
-            </>
-          }
-          visit={visit}
-          section="apps"
-        >
-          <p id="ended" class="problem" role="alert" hidden>
-            The app cannot continue. Reload it, or check your installs.
-          </p>
-          <iframe
-            class="app"
-            title="The app"
-            src={demo ?? framedUrl(opened, door.platform.publicUrl)}
-            data-origin={opened.embed.origin}
-            sandbox={demo === null ? sandbox : ''}
-            allow=""
-            referrerpolicy="no-referrer"
-          />
-          <p class="muted">
-            Nothing here? The app at <bdi>{new URL(opened.embed.url).host}</bdi> does not answer, or does not let this
-            page show it. Reload it, or <a href={listedAppPath(opened.slug)}>see how to reach its support</a>.
-          </p>
-          <form method="post" action={installCodePath(id)} data-renew hidden>
-            <input type="hidden" name="ticket" value={visit.tickets.issue(installCodePath(id))} />
-          </form>
-          <script src={embedScript.path} defer />
-        </Layout>,
-        { framed: demo === null ? opened.embed.origin : "'self'" },
-      )
-    })
-    .post(
+export const openAppRoutes = routes(() => [
+  pageFor('user', openInstallPath(':id'), async (visit, { id }) => {
+    const opened = await open(visit, id)
+    // The apps of the demo have no server, and so no page of their own. Theirs has no script and no form.
+    const demo = visit.door.servesDemo && opened.embed.origin.endsWith('.example') ? demoAppPath(opened.slug) : null
+    return page(
+      <Layout
+        title={opened.name}
+        crumbs={[{ href: accountPaths.installs, name: 'Installs' }]}
+        avatarId={opened.appId}
+        icon={opened.icon}
+        actions={
+          <a class="button small" href={openInstallPath(id)}>
+            Reload the app
+          </a>
+        }
+        about={
+          <>
+            On your {resourceKindInSentence(opened.place.kind)} <code>{opened.place.slug}</code>
+          </>
+        }
+        visit={visit}
+        section="apps"
+      >
+        <p id="ended" class="problem" role="alert" hidden>
+          The app cannot continue. Reload it, or check your installs.
+        </p>
+        <iframe
+          class="app"
+          title="The app"
+          src={demo ?? framedUrl(opened, visit.door.platform.publicUrl)}
+          data-origin={opened.embed.origin}
+          sandbox={demo === null ? sandbox : ''}
+          allow=""
+          referrerpolicy="no-referrer"
+        />
+        <p class="muted">
+          Nothing here? The app at <bdi>{new URL(opened.embed.url).host}</bdi> does not answer, or does not let this
+          page show it. Reload it, or <a href={listedAppPath(opened.slug)}>see how to reach its support</a>.
+        </p>
+        <form method="post" action={installCodePath(id)} data-renew hidden>
+          <input type="hidden" name="ticket" value={visit.tickets.issue(installCodePath(id))} />
+        </form>
+        <script src={embedScript.path} defer />
+      </Layout>,
+      { framed: demo === null ? opened.embed.origin : "'self'" },
+    )
+  }),
+  (door) =>
+    new Elysia().post(
       installCodePath(':id'),
       async ({ request, params: { id } }) => {
-        const { visit } = await receiveFromUser(door, request, emptyForm, 'decides for oneself')
+        const { visit } = await receive(door, request, emptyForm, { by: 'user', effect: 'decides for oneself' })
         const { code, expiresInSeconds } = await open(visit, id)
         return Response.json({ code, expiresIn: expiresInSeconds })
       },
       doing('decides for oneself'),
-    )
+    ),
+])
 
 /** Issues one code. The user's limit keeps a page that asks in a loop from filling the database. */
 const open = async (visit: Visit, installId: string): Promise<OpenedApp> => {

@@ -1,6 +1,4 @@
-import { Elysia } from 'elysia'
 import { isStrongSignIn } from '../../domain/second-factor.ts'
-import type { Door } from '../../http/door.ts'
 import { listSessions } from '../../operations/sessions/own-sessions.ts'
 import { type Factors, factorsOf } from '../../operations/factors/factors.ts'
 import { Avatar } from '../design/avatar.tsx'
@@ -8,72 +6,71 @@ import { IconTile } from '../design/icon.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ChosenName } from '../design/values.tsx'
 import { page } from '../page.ts'
-import { requireVisit, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { AccountPage, accountPaths } from './account-page.tsx'
 import { signInWords } from '../sign-in-words.tsx'
+import { pageFor } from '../change.tsx'
 
 /** More sessions than this are shown as "or more". */
 const countedSessions = 50
 
 /** The first page of the account: who is signed in, and what else the account has. */
-export const accountOverviewRoutes = (door: Door) =>
-  new Elysia().get(accountPaths.overview, async ({ request }) => {
-    const visit = await requireVisit(door, request)
-    const [factors, sessions] = await Promise.all([
-      factorsOf(door.platform, visit.userId),
-      listSessions(door.platform, visit.session, { limit: countedSessions, cursor: null }),
-    ])
-    const others = sessions.data.filter(({ isCurrent }) => !isCurrent).length
-    const words = signInWords(visit)
-    const hasMore = sessions.nextCursor !== null
-    return page(
-      <AccountPage title="Account" visit={visit} tab={accountPaths.overview}>
-        <div class="profile">
-          <Avatar id={visit.userId} name={visit.session.user.name} />
-          <div>
-            <p>
-              <ChosenName name={visit.session.user.name} />
-            </p>
-            <p class="muted">
-              <bdi>{visit.session.user.email}</bdi>
-            </p>
-          </div>
+export const accountOverviewRoutes = pageFor('user', accountPaths.overview, async (visit) => {
+  const [factors, sessions] = await Promise.all([
+    factorsOf(visit.door.platform, visit.userId),
+    listSessions(visit.door.platform, visit.session, { limit: countedSessions, cursor: null }),
+  ])
+  const others = sessions.data.filter(({ isCurrent }) => !isCurrent).length
+  const words = signInWords(visit)
+  const hasMore = sessions.nextCursor !== null
+  return page(
+    <AccountPage title="Account" visit={visit} tab={accountPaths.overview}>
+      <div class="profile">
+        <Avatar id={visit.userId} name={visit.session.user.name} />
+        <div>
+          <p>
+            <ChosenName name={visit.session.user.name} />
+          </p>
+          <p class="muted">
+            <bdi>{visit.session.user.email}</bdi>
+          </p>
         </div>
-        <RowList
-          label="Your account"
-          rows={
-            [
-              {
-                href: accountPaths.sessions,
-                name: 'Sessions',
-                icon: 'screen',
-                fact: sessionsSentence(others, hasMore),
-              },
-              {
-                href: accountPaths.email,
-                name: 'Email address',
-                icon: 'mail',
-                fact: words.email,
-              },
-              ...(visit.session.user.hasPassword
-                ? [{ href: accountPaths.password, name: 'Password', icon: 'lock', fact: passwordSentence } as const]
-                : []),
-              {
-                href: accountPaths.factors,
-                name: 'Second factors',
-                icon: 'shield',
-                fact: factorsSentence(visit, factors),
-              },
-            ] as const
-          }
-          row={({ href, name, icon, fact }) => (
-            <Row href={href} avatar={<IconTile name={icon} />} title={name} facts={[fact]} />
-          )}
-        />
-        <p class="muted">Only the operator of this server can change your name.</p>
-      </AccountPage>,
-    )
-  })
+      </div>
+      <RowList
+        label="Your account"
+        rows={
+          [
+            {
+              href: accountPaths.sessions,
+              name: 'Sessions',
+              icon: 'screen',
+              fact: sessionsSentence(others, hasMore),
+            },
+            {
+              href: accountPaths.email,
+              name: 'Email address',
+              icon: 'mail',
+              fact: words.email,
+            },
+            ...(visit.session.user.hasPassword
+              ? [{ href: accountPaths.password, name: 'Password', icon: 'lock', fact: passwordSentence } as const]
+              : []),
+            {
+              href: accountPaths.factors,
+              name: 'Second factors',
+              icon: 'shield',
+              fact: factorsSentence(visit, factors),
+            },
+          ] as const
+        }
+        row={({ href, name, icon, fact }) => (
+          <Row href={href} avatar={<IconTile name={icon} />} title={name} facts={[fact]} />
+        )}
+      />
+      <p class="muted">Only the operator of this server can change your name.</p>
+    </AccountPage>,
+  )
+})
 
 const passwordSentence = 'Change it if somebody else may know it.'
 

@@ -1,11 +1,9 @@
-import { Elysia } from 'elysia'
 import { browserLabel } from '../../domain/device.ts'
 import { refuse } from '../../domain/errors.ts'
-import type { Door } from '../../http/door.ts'
 import { type Factors, factorsOf } from '../../operations/factors/factors.ts'
 import { removeFactor } from '../../operations/factors/change-factors.ts'
 import { addPasskey, allowsPasskeys, registrationOptions } from '../../operations/factors/passkeys.ts'
-import { formPage } from '../change.tsx'
+import { formPage, routes } from '../change.tsx'
 import { Field } from '../design/field.tsx'
 import { SendOrCancel } from '../design/form.tsx'
 import { IconTile } from '../design/icon.tsx'
@@ -23,26 +21,24 @@ import { signInWords } from '../sign-in-words.tsx'
 const passkeyForm = formOf({ name: text, passkey: secretText })
 
 /** Adding and removing the passkeys of the person who is signed in. */
-export const passkeyRoutes = (door: Door) =>
-  new Elysia()
-    .use(
-      formPage(door, accountPaths.addPasskey, {
-        by: 'user',
-        // Before the browser makes a passkey: after it, an answer that is not taken would leave one that works nowhere.
-        effect: 'sets up a second factor',
-        form: passkeyForm,
-        show: showAdd,
-        act: async ({ visit, fields }) => {
-          const response = registrationIn(fields.passkey)
-          const readChallenge = challengeReader(challengeOf(visit))
-          const codes = await visit.asOwner().do(addPasskey, { response, name: fields.name, readChallenge })
-          return codes.length === 0
-            ? seeOther(`${accountPaths.factors}?done=passkey_added`)
-            : showOnce(visit, accountPaths.newCodes, codes.join('\n'), { return_to: accountPaths.factors })
-        },
-      }),
-    )
-    .use(passkeyRemoval.routes(door))
+export const passkeyRoutes = routes(() => [
+  formPage(accountPaths.addPasskey, {
+    by: 'user',
+    // Before the browser makes a passkey: after it, an answer that is not taken would leave one that works nowhere.
+    effect: 'sets up a second factor',
+    form: passkeyForm,
+    show: showAdd,
+    act: async ({ visit, fields }) => {
+      const response = registrationIn(fields.passkey)
+      const readChallenge = challengeReader(challengeOf(visit))
+      const codes = await visit.asOwner().do(addPasskey, { response, name: fields.name, readChallenge })
+      return codes.length === 0
+        ? seeOther(`${accountPaths.factors}?done=passkey_added`)
+        : showOnce(visit, accountPaths.newCodes, codes.join('\n'), { return_to: accountPaths.factors })
+    },
+  }),
+  passkeyRemoval.routes,
+])
 
 /** The steps about second factors lead back to the list of them. */
 export const ofFactors = stepsOf({

@@ -1,9 +1,8 @@
-import type { Door } from '../../http/door.ts'
 import { sessionCookie } from '../../http/session-cookie.ts'
 import { withSignInLimit } from '../../http/sign-in-limit.ts'
 import { actingAs } from '../../operations/acting-as.ts'
 import { changePassword } from '../../operations/users/passwords.ts'
-import { formPage } from '../change.tsx'
+import { formPage, routes } from '../change.tsx'
 import { Field } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { formOf, secretText } from '../form.ts'
@@ -17,8 +16,8 @@ const notices = { changed: 'Your password is changed, and every other session ha
 
 const passwordForm = formOf({ current: secretText, password: secretText, repeated: secretText })
 
-export const passwordRoutes = (door: Door) =>
-  formPage(door, accountPaths.password, {
+export const passwordRoutes = routes(() => [
+  formPage(accountPaths.password, {
     by: 'user',
     effect: 'asks for the password itself',
     shareOf: 'session',
@@ -29,16 +28,17 @@ export const passwordRoutes = (door: Door) =>
       const { current, password: next, repeated } = fields
       // Guesses of the current password count together with guesses on the sign-in page.
       const { sessionToken } = await withSignInLimit(
-        door,
+        visit.door,
         trace,
         { account: session.user.email, knownAs: async () => session.sessionKey },
         async (platform) =>
           await changePassword(actingAs(platform, trace, session), trace, session, { current, next, repeated }),
       )
-      door.platform.observe.issued('session')
-      return seeOther(`${accountPaths.password}?done=changed`, [sessionCookie(door, sessionToken)])
+      visit.door.platform.observe.issued('session')
+      return seeOther(`${accountPaths.password}?done=changed`, [sessionCookie(visit.door, sessionToken)])
     },
-  })
+  }),
+])
 
 /** Passwords are never sent back: after a refusal the person types all three again. */
 const show = (visit: Visit): Response => {

@@ -1,12 +1,10 @@
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { mayUsePassword, operatorProofs, waysElsewhere } from '../../domain/sign-in-rules.ts'
-import type { Door } from '../../http/door.ts'
 import { hold } from '../../http/limits.ts'
 import { withSignInLimit } from '../../http/sign-in-limit.ts'
 import { asked as passkeyOf, requestOptions } from '../../operations/factors/passkeys.ts'
 import { meansOf, type ProofGiven, proveAgain } from '../../operations/sessions/prove-again.ts'
-import { formPage } from '../change.tsx'
+import { formPage, pageFor, routes } from '../change.tsx'
 import { Field } from '../design/field.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
 import { Layout } from '../design/shell.tsx'
@@ -19,7 +17,7 @@ import { assertionIn, challengeReader, newChallenge, PasskeyForm } from '../pass
 import { provedCookie, provePath } from '../proof.ts'
 import { parametersOf } from '../query.ts'
 import { CodeField } from '../totp-setup.tsx'
-import { requireVisit, safeReturnTo, type Visit, wayBackOf } from '../visit.ts'
+import { safeReturnTo, type Visit, wayBackOf } from '../visit.ts'
 
 /** One of the three, and where to go then. None is ever kept. */
 const proveForm = formOf({
@@ -34,29 +32,23 @@ const proveForm = formOf({
 const proveElsewherePaths = { oidc: `${provePath}/oidc`, handover: `${provePath}/handover` } as const
 
 /** The page that asks a signed-in person to prove again that it is them, and leads back to their form. */
-export const proveRoutes = (door: Door) =>
-  new Elysia()
-    .use(
-      formPage(door, provePath, {
-        by: 'user',
-        effect: 'is the proof',
-        shareOf: 'session',
-        form: proveForm,
-        show: async (visit, _, sent) => await show(visit, waysOf(visit, sent)),
-        act: async ({ visit, fields }) => {
-          await prove(visit, fields)
-          return seeOther(waysOf(visit, fields).returnTo, [provedCookie(visit)])
-        },
-      }),
-    )
-    .get(proveElsewherePaths.oidc, async ({ request }) => {
-      const visit = await requireVisit(door, request)
-      return await proveAtProvider(visit, wayBackOf(door, request))
-    })
-    .get(proveElsewherePaths.handover, async ({ request }) => {
-      const visit = await requireVisit(door, request)
-      return proveAtBuilder(visit, wayBackOf(door, request))
-    })
+export const proveRoutes = routes(() => [
+  formPage(provePath, {
+    by: 'user',
+    effect: 'is the proof',
+    shareOf: 'session',
+    form: proveForm,
+    show: async (visit, _, sent) => await show(visit, waysOf(visit, sent)),
+    act: async ({ visit, fields }) => {
+      await prove(visit, fields)
+      return seeOther(waysOf(visit, fields).returnTo, [provedCookie(visit)])
+    },
+  }),
+  pageFor('user', proveElsewherePaths.oidc, async (visit) => await proveAtProvider(visit, wayBack(visit))),
+  pageFor('user', proveElsewherePaths.handover, (visit) => proveAtBuilder(visit, wayBack(visit))),
+])
+
+const wayBack = ({ door, call }: Visit): string => wayBackOf(door, call.request)
 
 type Given = Partial<Readonly<Record<'kind' | 'password' | 'code' | 'passkey', string>>>
 

@@ -1,4 +1,3 @@
-import type { Door } from '../../http/door.ts'
 import { listSessions, type SessionRecord } from '../../operations/sessions/own-sessions.ts'
 import { Badge } from '../design/badge.tsx'
 import { ButtonForm } from '../design/form.tsx'
@@ -13,9 +12,10 @@ import type { Visit } from '../visit.ts'
 import { AccountPage, accountPaths } from './account-page.tsx'
 import { signInWords } from '../sign-in-words.tsx'
 import { everySessionEnd, otherSessionsEnd, sessionEnd } from './steps.tsx'
+import { routes } from '../change.tsx'
 
 /** The browsers in which this person is signed in. */
-export const ownSessionRoutes = (door: Door) => listRoutes(door, ownSessions, { by: 'user', show })
+export const ownSessionRoutes = routes(() => [listRoutes(ownSessions, { by: 'user', show })])
 
 const ownSessions = list('sessions', accountPaths.sessions, { q: search('Browser or address') })
 

@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import type { ComponentChildren } from 'preact'
 import { type Environment, environments } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
@@ -10,7 +9,7 @@ import type { Rule, AppStanding } from '../../operations/acting-as.ts'
 import { ownedApp, type OwnedApp } from '../../operations/apps/app-record.ts'
 import { isLive, listOtherApps, type OtherApp } from '../../operations/apps/lists.ts'
 import type { Actor } from '../../operations/audit/event.ts'
-import { type Area, paramsOf } from '../change.tsx'
+import { type Area, pageFor, type ParamsOf, type Routes } from '../change.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { Icon } from '../design/icon.tsx'
 import { environmentNames } from '../design/badge.tsx'
@@ -19,7 +18,7 @@ import { Copyable } from '../design/values.tsx'
 import { deskArea, DeskPage, deskPaths } from '../desk/desk-page.tsx'
 import { typedIn } from '../form.ts'
 import { stepsOf } from '../step.tsx'
-import { type Acting, requireVisit, type Visit } from '../visit.ts'
+import type { Acting, Visit } from '../visit.ts'
 import { environmentIn, environmentSaid } from '../chosen-environment.ts'
 
 /**
@@ -69,7 +68,7 @@ const pathIn =
 /** The address of a page of an app in the console. */
 export const consoleAppPath = pathIn(consolePath, false)
 
-const inConsole: AppPlace = {
+export const inConsole: AppPlace = {
   key: 'console',
   as: 'member',
   by: 'user',
@@ -79,7 +78,7 @@ const inConsole: AppPlace = {
   path: consoleAppPath,
 }
 
-const onDesk: AppPlace = {
+export const onDesk: AppPlace = {
   key: 'desk',
   as: 'operator',
   by: 'operator',
@@ -159,22 +158,12 @@ export const inEnvironment = (at: AppVisit, environment: Environment): AppVisit 
   return { ...at, environment }
 }
 
-/** The same for the request of a page. @throws login_required, route_not_found */
-export const requireApp = async (door: Door, request: Request, slug: string): Promise<AppVisit> =>
-  await appFor(await requireVisit(door, request), slug)
-
 /** Serves a page of an app that is neither a form nor a list. */
-export const pageOfApp = (
-  door: Door,
-  place: AppPlace,
-  below: string,
-  show: (at: AppVisit) => Promise<Response>,
-): Elysia => {
-  const path: string = place.pattern(below)
-  return new Elysia().get(path, async ({ request, params }) =>
-    show(await requireApp(door, request, paramsOf<typeof place.root>(path, params).slug)),
-  )
-}
+export const pageOfApp = <const Below extends string>(
+  { pattern }: AppPlace,
+  below: Below,
+  show: (at: AppVisit, params: ParamsOf<`${Root}/${Below}`>) => Response | Promise<Response>,
+): Routes => pageFor('user', pattern(below), async (visit, params) => show(await appFor(visit, params.slug), params))
 
 /** Acts in an app as the person does at this address, if the rule holds for them. With a ticket the form acts only once. */
 export const acting = (visit: Visit, may: Rule, ticket?: RowKey): Acting<Actor> =>

@@ -1,5 +1,4 @@
 import { soughtPart } from '../../domain/entered-name.ts'
-import type { Door } from '../../http/door.ts'
 import { mayCreateApps, refusalNow } from '../../operations/acting-as.ts'
 import { listOwnApps, type OwnAppSummary } from '../../operations/apps/lists.ts'
 import { listAttention } from '../../operations/counts/counts.ts'
@@ -16,7 +15,7 @@ import type { Visit } from '../visit.ts'
 import { offerWords, slugHint } from '../words.ts'
 import { consoleAppPath, consolePath, newAppPath, yourApps } from './app-area.tsx'
 import { createApp } from '../../operations/apps/apps.ts'
-import { formPage } from '../change.tsx'
+import { formPage, routes } from '../change.tsx'
 import { Field } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { ScopeChoice } from '../design/scopes.tsx'
@@ -40,7 +39,7 @@ const ownApps = list('own-apps', consolePath, {
 })
 
 /** The list of a developer's own apps. It is short, so it is filtered and sorted in memory. */
-export const ownAppsRoutes = (door: Door) => listRoutes(door, ownApps, { by: 'user', show })
+export const ownAppsRoutes = routes(() => [listRoutes(ownApps, { by: 'user', show }), newApp])
 
 const show = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door
@@ -120,59 +119,58 @@ const OwnAppRow = ({ app }: { readonly app: OwnAppSummary }) => (
 const newAppForm = formOf({ name: text, publisher: optionalText, slug: text, scopes: texts })
 
 /** The form that registers an app. Every signed-in person may, up to the quota. */
-export const newAppRoutes = (door: Door) =>
-  formPage(door, newAppPath, {
-    by: 'user',
-    effect: 'makes an empty app',
-    form: newAppForm,
-    show: async (visit) => {
-      const refusal = await refusalNow(door.platform, visit.userId, mayCreateApps(door.platform))
-      const frame = {
-        title: 'Create an app',
-        belongsTo: 'Developers',
-        visit,
-        section: 'console',
-        crumbs: [yourApps],
-      } as const
-      if (refusal !== null) return page(<Layout {...frame}>{refusal.message}</Layout>)
-      return page(
-        <Layout {...frame}>
-          <div class="console">
-            <Form action={newAppPath} visit={visit}>
-              <Field
-                label="Name"
-                name="name"
-                hint="Users see this name when the app asks for their consent. You can change it until the first version is approved."
-                input={{ required: true, maxLength: 200 }}
-              />
-              <Field label="Publisher" name="publisher" hint={publisherHint} input={{ maxLength: 200 }} />
-              <Field
-                label="Slug"
-                name="slug"
-                hint={slugHint}
-                input={{ required: true, maxLength: 63, spellcheck: false }}
-              />
-              {/* Nearly every app that people sign in to asks who they are. */}
-              <ScopeChoice catalogue={await readCatalogue(door.platform)} chosen={['profile:read']} />
-              <p class="muted">Choose what you need now. You can add and withdraw scopes later.</p>
-              <button type="submit" class="primary">
-                Create the app
-              </button>
-            </Form>
-          </div>
-        </Layout>,
-      )
-    },
-    act: async ({ visit, fields: { name, publisher, slug, scopes }, ticket }) => {
-      const input = { ownerEmail: visit.session.user.email, name, publisher, slug, scopes: scopes.join(' ') }
-      const app = await visit.as(mayCreateApps(door.platform), ticket).do(createApp, input)
-      return seeOther(`${consoleAppPath(app.slug)}?done=app`)
-    },
-    again: async ({ visit, fields: { slug } }) =>
-      (await listOwnApps(door.platform, visit.userId)).some((app) => app.slug === slug)
-        ? { message: createdBefore, href: consoleAppPath(slug), name: 'Go to the app' }
-        : { message: refusedBefore, href: newAppPath, name: 'Open a new form' },
-  })
+const newApp = formPage(newAppPath, {
+  by: 'user',
+  effect: 'makes an empty app',
+  form: newAppForm,
+  show: async (visit) => {
+    const refusal = await refusalNow(visit.door.platform, visit.userId, mayCreateApps(visit.door.platform))
+    const frame = {
+      title: 'Create an app',
+      belongsTo: 'Developers',
+      visit,
+      section: 'console',
+      crumbs: [yourApps],
+    } as const
+    if (refusal !== null) return page(<Layout {...frame}>{refusal.message}</Layout>)
+    return page(
+      <Layout {...frame}>
+        <div class="console">
+          <Form action={newAppPath} visit={visit}>
+            <Field
+              label="Name"
+              name="name"
+              hint="Users see this name when the app asks for their consent. You can change it until the first version is approved."
+              input={{ required: true, maxLength: 200 }}
+            />
+            <Field label="Publisher" name="publisher" hint={publisherHint} input={{ maxLength: 200 }} />
+            <Field
+              label="Slug"
+              name="slug"
+              hint={slugHint}
+              input={{ required: true, maxLength: 63, spellcheck: false }}
+            />
+            {/* Nearly every app that people sign in to asks who they are. */}
+            <ScopeChoice catalogue={await readCatalogue(visit.door.platform)} chosen={['profile:read']} />
+            <p class="muted">Choose what you need now. You can add and withdraw scopes later.</p>
+            <button type="submit" class="primary">
+              Create the app
+            </button>
+          </Form>
+        </div>
+      </Layout>,
+    )
+  },
+  act: async ({ visit, fields: { name, publisher, slug, scopes }, ticket }) => {
+    const input = { ownerEmail: visit.session.user.email, name, publisher, slug, scopes: scopes.join(' ') }
+    const app = await visit.as(mayCreateApps(visit.door.platform), ticket).do(createApp, input)
+    return seeOther(`${consoleAppPath(app.slug)}?done=app`)
+  },
+  again: async ({ visit, fields: { slug } }) =>
+    (await listOwnApps(visit.door.platform, visit.userId)).some((app) => app.slug === slug)
+      ? { message: createdBefore, href: consoleAppPath(slug), name: 'Go to the app' }
+      : { message: refusedBefore, href: newAppPath, name: 'Open a new form' },
+})
 
 const createdBefore = 'This form was sent before and has registered your app. Nothing was done a second time.'
 const refusedBefore =

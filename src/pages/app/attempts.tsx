@@ -1,8 +1,6 @@
-import { Elysia } from 'elysia'
 import { attemptOutcomes } from '../../domain/webhook-delivery.ts'
 import { visibleText } from '../../domain/text.ts'
 import { webhookKinds } from '../../domain/webhook-event.ts'
-import type { Door } from '../../http/door.ts'
 import { badInput } from '../../operations/decide.ts'
 import { type AttemptDetail, readAttempt } from '../../operations/webhooks/deliveries.ts'
 import { readEndpoint } from '../../operations/webhooks/endpoints.ts'
@@ -11,7 +9,7 @@ import { choice, date, list, type ListValues } from '../list.ts'
 import { page } from '../page.ts'
 import { millisecondsInWords, readMoment } from '../words.ts'
 import { OutcomeBadge } from '../endpoint-words.tsx'
-import { AppPage, type AppPlace, inBoth, inEnvironment, requireApp } from './app-area.tsx'
+import { AppPage, type AppPlace, inBoth, inEnvironment, pageOfApp } from './app-area.tsx'
 import { endpointCrumb } from './webhooks.tsx'
 
 const outcomeWords = {
@@ -54,12 +52,12 @@ const dayOf = (text: string, param: string): number | null => {
 }
 
 /** One attempt: what was sent, and what came back. */
-export const webhookAttemptRoutes = (door: Door, { pattern }: AppPlace) =>
-  new Elysia().get(pattern('webhooks/:id/attempts/:attempt'), async ({ request, params }) => {
-    const found = await requireApp(door, request, params.slug)
-    const endpoint = await readEndpoint(door.platform, found.app.id, params.id)
+export const webhookAttemptRoutes = (place: AppPlace) =>
+  pageOfApp(place, 'webhooks/:id/attempts/:attempt', async (found, params) => {
+    const { platform } = found.visit.door
+    const endpoint = await readEndpoint(platform, found.app.id, params.id)
     const at = inEnvironment(found, endpoint.environment)
-    const attempt = await readAttempt(door.platform, endpoint.id, params.attempt)
+    const attempt = await readAttempt(platform, endpoint.id, params.attempt)
     return page(
       <AppPage
         at={at}

@@ -13,7 +13,7 @@ import {
   revokeCredential,
   rotateCredential,
 } from '../../operations/credentials/credentials.ts'
-import { formPage, secretShownBefore } from '../change.tsx'
+import { formPage, routes, secretShownBefore } from '../change.tsx'
 import { Badge, EnvironmentBadge } from '../design/badge.tsx'
 import { Field } from '../design/field.tsx'
 import { Form, SendOrCancel } from '../design/form.tsx'
@@ -42,7 +42,6 @@ import {
   inBoth,
   inEnvironment,
   pageOfApp,
-  requireApp,
   stepsBelow,
 } from './app-area.tsx'
 import { refuse } from '../../domain/errors.ts'
@@ -53,31 +52,31 @@ const createForm = formOf({ environment: environmentField, label: text })
 type Slug = { readonly slug: string }
 
 /** The client secrets of an app. In a suspended app members can revoke secrets, but not create any. */
-export const credentialRoutes = (door: Door, place: AppPlace) =>
-  formPage(door, place.pattern('credentials/new'), {
-    sentTo: place.pattern('credentials'),
-    by: place.by,
-    effect: 'gives a secret',
-    form: createForm,
-    show: showForm,
-    act: async ({ visit, fields: { environment, label }, ticket }, { slug }) => {
-      const input = { slug, environment, label: label === '' ? null : label }
-      const may = mayInActiveApp(slug, rightOverSecrets(environment))
-      return showSecret(visit, slug, await acting(visit, may, ticket).do(createCredential, input))
-    },
-    // A form that is sent twice creates one secret, and only the first answer shows it.
-    again: ({ visit }, { slug }) => ({
-      section: place.key,
-      message: secretShownBefore('revoke it and create another'),
-      href: addressIn(visit, slug, 'credentials'),
-      name: 'See the credentials',
+export const credentialRoutes = (place: AppPlace) =>
+  routes(() => [
+    formPage(place.pattern('credentials/new'), {
+      sentTo: place.pattern('credentials'),
+      by: place.by,
+      effect: 'gives a secret',
+      form: createForm,
+      show: showForm,
+      act: async ({ visit, fields: { environment, label }, ticket }, { slug }) => {
+        const input = { slug, environment, label: label === '' ? null : label }
+        const may = mayInActiveApp(slug, rightOverSecrets(environment))
+        return showSecret(visit, slug, await acting(visit, may, ticket).do(createCredential, input))
+      },
+      // A form that is sent twice creates one secret, and only the first answer shows it.
+      again: ({ visit }, { slug }) => ({
+        section: place.key,
+        message: secretShownBefore('revoke it and create another'),
+        href: addressIn(visit, slug, 'credentials'),
+        name: 'See the credentials',
+      }),
     }),
-  })
-    .use(pageOfApp(door, place, 'credentials', show))
-    .get(place.pattern('credentials/:id/secret'), async ({ request, params: { slug, id } }) =>
-      showNew(await requireApp(door, request, slug), id),
-    )
-    .use(listRoutes(door, endedSecrets[place.key], { by: place.by, show: showEnded }))
+    pageOfApp(place, 'credentials', show),
+    pageOfApp(place, 'credentials/:id/secret', showNew),
+    listRoutes(endedSecrets[place.key], { by: place.by, show: showEnded }),
+  ])
 
 const show = async (at: AppVisit): Promise<Response> => {
   const { visit, environment, app } = at
@@ -243,7 +242,7 @@ const Maker = ({ at: { visit, as, app }, secret: { createdBy } }: OfSecret) => {
 }
 
 /** The only page that shows a secret. */
-const showNew = async (found: AppVisit, id: string): Promise<Response> => {
+const showNew = async (found: AppVisit, { id }: { readonly id: string }): Promise<Response> => {
   const { at, secret: created, others } = await liveSecretOf(found.visit.door, found, id)
   const old = others[0]
   return secretPage(at.visit, (value) => (

@@ -1,14 +1,12 @@
-import { Elysia } from 'elysia'
 import { isUndeletable } from '../../domain/app.ts'
 import { bytesInWords } from '../../domain/text.ts'
-import type { Door } from '../../http/door.ts'
 import { setAppStatus, undeleteApp } from '../../operations/apps/apps.ts'
 import { listMembers, type TeamMember } from '../../operations/apps/members.ts'
 import { inspectApp, type InspectedApp } from '../../operations/apps/lists.ts'
 import { artifactUse } from '../../operations/artifacts/artifacts.ts'
 import { appFor, DeskAppPage } from './app-area.tsx'
 import { operatorSteps } from './app-steps.tsx'
-import { changed } from '../change.tsx'
+import { changed, pageFor, routes } from '../change.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge, MemberBadges } from '../design/badge.tsx'
 import { ButtonForm } from '../design/form.tsx'
@@ -18,7 +16,7 @@ import { emptyForm } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
 import { noticesOf, StepLinks } from '../step.tsx'
-import { requireOperator, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { installCountsInWords } from '../words.ts'
 import { deskAudit } from '../desk/audit.tsx'
 import { deskAppPath, deskPaths, mixedScriptsFact, Owner, reviewPath, userPath } from '../desk/desk-page.tsx'
@@ -34,35 +32,31 @@ const notices = {
 const pattern = '/desk/apps/:slug'
 
 /** One app at a glance, for operators, and what they can do about it. Its other pages are those of its members, in `pages/app`. */
-export const deskAppRoutes = (door: Door) =>
-  new Elysia()
-    .get(pattern, async ({ request, params }) => await show(await requireOperator(door, request), params))
-    .use(
-      changed(door, `${pattern}/activate`, {
-        by: 'operator',
-        effect: 'gives a right',
-        form: emptyForm,
-        show,
-        act: async ({ visit }, { slug }) => {
-          await inspectApp(door.platform, slug)
-          await visit.asOperator().do(setAppStatus, { slug, status: 'active' })
-          return seeOther(`${deskAppPath(slug)}?done=active`)
-        },
-      }),
-    )
-    .use(
-      changed(door, `${pattern}/undelete`, {
-        by: 'operator',
-        effect: 'gives an app to somebody',
-        form: emptyForm,
-        show,
-        act: async ({ visit }, { slug }) => {
-          await inspectApp(door.platform, slug)
-          await visit.asOperator().do(undeleteApp, slug)
-          return seeOther(`${deskAppPath(slug)}?done=undeleted`)
-        },
-      }),
-    )
+export const deskAppRoutes = routes(() => [
+  pageFor('operator', pattern, show),
+  changed(`${pattern}/activate`, {
+    by: 'operator',
+    effect: 'gives a right',
+    form: emptyForm,
+    show,
+    act: async ({ visit }, { slug }) => {
+      await inspectApp(visit.door.platform, slug)
+      await visit.asOperator().do(setAppStatus, { slug, status: 'active' })
+      return seeOther(`${deskAppPath(slug)}?done=active`)
+    },
+  }),
+  changed(`${pattern}/undelete`, {
+    by: 'operator',
+    effect: 'gives an app to somebody',
+    form: emptyForm,
+    show,
+    act: async ({ visit }, { slug }) => {
+      await inspectApp(visit.door.platform, slug)
+      await visit.asOperator().do(undeleteApp, slug)
+      return seeOther(`${deskAppPath(slug)}?done=undeleted`)
+    },
+  }),
+])
 
 const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<Response> => {
   const { platform } = visit.door

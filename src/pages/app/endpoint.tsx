@@ -1,9 +1,7 @@
-import { Elysia } from 'elysia'
-import type { Door } from '../../http/door.ts'
 import { listAttempts, type ResendChoice, resendEvents } from '../../operations/webhooks/deliveries.ts'
 import { ownsEndpoint, readEndpoint } from '../../operations/webhooks/endpoints.ts'
 import { listRoutes, timeOf } from '../list.ts'
-import { changed } from '../change.tsx'
+import { changed, routes } from '../change.tsx'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
 import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
@@ -16,7 +14,7 @@ import type { Visit } from '../visit.ts'
 import { AttemptTable, EndpointButton, endpointSteps, ResendForms } from './endpoint-parts.tsx'
 import { attemptQuestion, endpointAttempts } from './attempts.tsx'
 import { buttonNotices, endpointButtonRoutes, PingProblem } from '../endpoint-steps.tsx'
-import { acting, addressIn, Allowed, appFor, AppPage, type AppPlace, inEnvironment, requireApp } from './app-area.tsx'
+import { acting, addressIn, Allowed, appFor, AppPage, type AppPlace, inEnvironment, pageOfApp } from './app-area.tsx'
 import { EndpointSecretPage } from './webhooks.tsx'
 import { EndpointFacts, EndpointStatus } from '../endpoint-words.tsx'
 
@@ -32,44 +30,38 @@ const resendSinceForm = formOf({ since: text })
 type At = { readonly slug: string; readonly id: string }
 
 /** One endpoint. Sending one of its forms again just repeats it. */
-export const webhookEndpointRoutes = (door: Door, place: AppPlace) => {
+export const webhookEndpointRoutes = (place: AppPlace) => {
   const { by, pattern } = place
   const repeating = { by, effect: 'repeats something', show } as const
-  return new Elysia()
-    .use(listRoutes(door, endpointAttempts[place.key], { by, show }))
-    .get(pattern('webhooks/:id/secret'), async ({ request, params }) => {
-      const at = await requireApp(door, request, params.slug)
-      const endpoint = await readEndpoint(door.platform, at.app.id, params.id)
-      const own = inEnvironment(at, endpoint.environment)
-      return secretPage(at.visit, (secret) => <EndpointSecretPage at={own} endpoint={endpoint} secret={secret} />)
-    })
-    .use(
-      endpointButtonRoutes(door, pattern('webhooks/:id'), {
-        by,
-        show,
-        find: (visit, at) => ({
-          id: at.id,
-          acting: (right) => acting(visit, ownsEndpoint(at, right)),
-          page: endpointPath(visit, at),
-        }),
+  return routes(() => [
+    listRoutes(endpointAttempts[place.key], { by, show }),
+    pageOfApp(place, 'webhooks/:id/secret', async (found, { id }) => {
+      const endpoint = await readEndpoint(found.visit.door.platform, found.app.id, id)
+      const at = inEnvironment(found, endpoint.environment)
+      return secretPage(at.visit, (secret) => <EndpointSecretPage at={at} endpoint={endpoint} secret={secret} />)
+    }),
+    endpointButtonRoutes(pattern('webhooks/:id'), {
+      by,
+      show,
+      find: (visit, at) => ({
+        id: at.id,
+        acting: (right) => acting(visit, ownsEndpoint(at, right)),
+        page: endpointPath(visit, at),
       }),
-    )
-    .use(
-      changed(door, pattern('webhooks/:id/resend'), {
-        ...repeating,
-        form: resendForm,
-        act: async ({ visit, fields }, at) =>
-          await resend(visit, at, { kind: 'one', eventId: fields.event }, fields.back),
-      }),
-    )
-    .use(
-      changed(door, pattern('webhooks/:id/resend-since'), {
-        ...repeating,
-        form: resendSinceForm,
-        act: async ({ visit, fields: { since } }, at) =>
-          await resend(visit, at, { kind: 'since', at: timeOf(since, 'since') }),
-      }),
-    )
+    }),
+    changed(pattern('webhooks/:id/resend'), {
+      ...repeating,
+      form: resendForm,
+      act: async ({ visit, fields }, at) =>
+        await resend(visit, at, { kind: 'one', eventId: fields.event }, fields.back),
+    }),
+    changed(pattern('webhooks/:id/resend-since'), {
+      ...repeating,
+      form: resendSinceForm,
+      act: async ({ visit, fields: { since } }, at) =>
+        await resend(visit, at, { kind: 'since', at: timeOf(since, 'since') }),
+    }),
+  ])
 }
 
 const endpointPath = (visit: Visit, { slug, id }: At): string => addressIn(visit, slug, 'webhooks', id)

@@ -1,6 +1,4 @@
-import { Elysia } from 'elysia'
 import { type ScopeName, scopesFor } from '../../domain/scope.ts'
-import type { Door } from '../../http/door.ts'
 import { listLiveCredentials } from '../../operations/credentials/credentials.ts'
 import { listRedirectUris } from '../../operations/redirect-uris.ts'
 import { CodeBlock } from '../design/values.tsx'
@@ -13,23 +11,23 @@ import {
   setUpLines,
   typescriptLines,
 } from './first-call-lines.ts'
-import { AppPage, requireApp } from './app-area.tsx'
+import { AppPage, inConsole, pageOfApp } from './app-area.tsx'
+import { routes } from '../change.tsx'
 
 /** Commands to paste, filled in with the app's client ID. */
-export const firstCallRoutes = (door: Door) =>
-  new Elysia().get('/console/:slug/first-call', async ({ request, params: { slug } }) => {
-    const at = await requireApp(door, request, slug)
-    const { app } = at
-    const { environment } = at
-    const { redirectUris } = await listRedirectUris(door.platform, slug)
+export const firstCallRoutes = routes(() => [
+  pageOfApp(inConsole, 'first-call', async (at) => {
+    const { app, environment } = at
+    const { platform } = at.visit.door
+    const { redirectUris } = await listRedirectUris(platform, app.slug)
     const facts: CallFacts = {
-      base: door.platform.publicUrl,
+      base: platform.publicUrl,
       clientId: app.clientIds[environment],
       redirectUri: redirectUris[environment][0] ?? null,
       appScope: within(app.scopes, scopesFor('app')),
       userScope: within(app.scopes, scopesFor('user')),
     }
-    const secrets = (await listLiveCredentials(door.platform, app.clientIds))[environment]
+    const secrets = (await listLiveCredentials(platform, app.clientIds))[environment]
     return page(
       <AppPage at={at} tab="first-call" title="First call" switches>
         <p>
@@ -87,7 +85,8 @@ export const firstCallRoutes = (door: Door) =>
         </p>
       </AppPage>,
     )
-  })
+  }),
+])
 
 const within = (scopes: readonly ScopeName[], allowed: readonly ScopeName[]): string =>
   scopes.filter((scope) => allowed.includes(scope)).join(' ')

@@ -1,8 +1,7 @@
-import type { Door } from '../../http/door.ts'
 import { mayInApp } from '../../operations/acting-as.ts'
 import { exportAppInstalls } from '../../operations/exports.ts'
 import { type AppInstall, countAppInstalls, listAppInstalls } from '../../operations/installs/lists.ts'
-import type { ParamsOf } from '../change.tsx'
+import { type ParamsOf, routes } from '../change.tsx'
 import { InstallStatusBadge } from '../design/badge.tsx'
 import { ExportForm, FilterBar, isLong, noMatch, Pager, Segments, timeSort } from '../design/list-tools.tsx'
 import { Table } from '../design/table.tsx'
@@ -37,8 +36,8 @@ const mayView = ({ slug }: AtSlug) => mayInApp(slug, 'view')
 type AtSlug = ParamsOf<typeof appInstalls.path>
 
 /** The installs of an app. Those of a suspended one can be exported too. */
-export const appInstallRoutes = (door: Door) =>
-  listRoutes(door, appInstalls, {
+export const appInstallRoutes = routes(() => [
+  listRoutes(appInstalls, {
     by: 'user',
     show,
     csv: {
@@ -51,7 +50,8 @@ export const appInstallRoutes = (door: Door) =>
       },
       columns,
     },
-  })
+  }),
+])
 
 const columns = {
   id: ({ id }: AppInstall) => id,

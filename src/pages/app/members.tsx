@@ -1,6 +1,4 @@
-import { Elysia } from 'elysia'
 import { rightOverRole } from '../../domain/member.ts'
-import type { Door } from '../../http/door.ts'
 import { mayInActiveApp } from '../../operations/acting-as.ts'
 import {
   addMember,
@@ -10,7 +8,7 @@ import {
   type PendingInvitation,
   type TeamMember,
 } from '../../operations/apps/members.ts'
-import { formPage } from '../change.tsx'
+import { formPage, routes } from '../change.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge, MemberBadges } from '../design/badge.tsx'
 import { Field } from '../design/field.tsx'
@@ -27,7 +25,7 @@ import { secretPage } from '../secret-page.tsx'
 import { noticesOf, StepButton } from '../step.tsx'
 import type { Visit } from '../visit.ts'
 import { offerWords, roleWords } from '../words.ts'
-import { acting, appFor, AppPage, type AppVisit, type AtApp, type AppPlace, requireApp } from './app-area.tsx'
+import { acting, appFor, AppPage, type AppPlace, type AppVisit, type AtApp, inConsole, pageOfApp } from './app-area.tsx'
 import { leaving } from './app-steps.tsx'
 import {
   invitationEnd,
@@ -42,8 +40,8 @@ import {
 } from './member-steps.tsx'
 
 /** Who works on an app, and the form that invites somebody. Operators add them without asking. */
-export const memberRoutes = (door: Door, place: AppPlace) =>
-  formPage(door, place.pattern('members'), {
+export const memberRoutes = (place: AppPlace) =>
+  formPage(place.pattern('members'), {
     by: place.by,
     effect: 'gives a right',
     isPartOfPage: true,
@@ -68,13 +66,14 @@ export const memberRoutes = (door: Door, place: AppPlace) =>
   })
 
 /** The page that shows the link of an invitation once. */
-export const invitationRoutesOfApp = (door: Door) =>
-  new Elysia().get('/console/:slug/invitations/:id', async ({ request, params: { slug, id } }) => {
-    const at = await requireApp(door, request, slug)
+export const invitationRoutesOfApp = routes(() => [
+  pageOfApp(inConsole, 'invitations/:id', async (at, { id }) => {
+    const { door, call } = at.visit
     const made = (await listInvitations(door.platform, at.app.id)).find((one) => one.id === id)
-    const isMailed = choiceParameter(request, 'mailed', ['yes'] as const) !== null
+    const isMailed = choiceParameter(call.request, 'mailed', ['yes'] as const) !== null
     return secretPage(at.visit, (link) => <LinkPage at={at} made={made ?? null} link={link} isMailed={isMailed} />)
-  })
+  }),
+])
 
 const invitedBefore =
   'This form was sent before. Only the first answer showed the link: if you did not copy it, invite the person again.'

@@ -1,8 +1,6 @@
-import { formPage, secretShownBefore } from '../change.tsx'
-import { Elysia } from 'elysia'
+import { formPage, routes, secretShownBefore } from '../change.tsx'
 import { type WebhookKind, webhookKinds } from '../../domain/webhook-event.ts'
 import { eventData } from '../../http/contract/events.ts'
-import type { Door } from '../../http/door.ts'
 import type { Rule } from '../../operations/acting-as.ts'
 import { mayInActiveApp, refusalOfRole } from '../../operations/acting-as.ts'
 import {
@@ -38,50 +36,47 @@ const newEndpointForm = formOf({ environment: environmentField, url: text, group
 const endpointForm = formOf({ url: text, groups: texts, kinds: texts })
 
 /** The forms that add a webhook endpoint and change its URL and kinds of events. */
-export const newEndpointRoutes = (door: Door, place: AppPlace) =>
-  new Elysia()
-    .use(
-      formPage(door, place.pattern('webhooks/new'), {
-        sentTo: place.pattern('webhooks'),
-        by: place.by,
-        effect: 'gives a secret',
-        form: newEndpointForm,
-        show: async (visit, { slug }) => ask(await appFor(visit, slug), { endpoint: null, url: '', kinds: [] }),
-        act: async ({ visit, fields, ticket }, { slug }) => {
-          await mayCallOut(visit, slug)
-          const { environment, url } = fields
-          const input = { slug, environment, url, kinds: chosenKinds(fields) }
-          const { id, secret } = await acting(visit, mayInActiveApp(slug, 'webhooks'), ticket).do(addEndpoint, input)
-          return showOnce(visit, addressIn(visit, slug, 'webhooks', id, 'secret'), secret)
-        },
-        again: (_, { slug }) => ({
-          section: place.key,
-          message: secretShownBefore('rotate it'),
-          href: place.path(slug, 'webhooks'),
-          name: 'See the webhooks',
-        }),
+export const newEndpointRoutes = (place: AppPlace) =>
+  routes(() => [
+    formPage(place.pattern('webhooks/new'), {
+      sentTo: place.pattern('webhooks'),
+      by: place.by,
+      effect: 'gives a secret',
+      form: newEndpointForm,
+      show: async (visit, { slug }) => ask(await appFor(visit, slug), { endpoint: null, url: '', kinds: [] }),
+      act: async ({ visit, fields, ticket }, { slug }) => {
+        await mayCallOut(visit, slug)
+        const { environment, url } = fields
+        const input = { slug, environment, url, kinds: chosenKinds(fields) }
+        const { id, secret } = await acting(visit, mayInActiveApp(slug, 'webhooks'), ticket).do(addEndpoint, input)
+        return showOnce(visit, addressIn(visit, slug, 'webhooks', id, 'secret'), secret)
+      },
+      again: (_, { slug }) => ({
+        section: place.key,
+        message: secretShownBefore('rotate it'),
+        href: place.path(slug, 'webhooks'),
+        name: 'See the webhooks',
       }),
-    )
-    .use(
-      formPage(door, place.pattern('webhooks/:id/edit'), {
-        by: place.by,
-        effect: 'sends events elsewhere',
-        form: endpointForm,
-        show: async (visit, { slug, id }) => {
-          const at = await appFor(visit, slug)
-          const endpoint = await readEndpoint(door.platform, at.app.id, id)
-          return ask(inEnvironment(at, endpoint.environment), { ...endpoint, endpoint })
-        },
-        // The change says nothing that a second sending would repeat wrongly, so the form need not act only once.
-        act: async ({ visit, fields }, { slug, id }) => {
-          const { app } = await mayCallOut(visit, slug)
-          await readEndpoint(door.platform, app.id, id)
-          const may = allOf(mayInActiveApp(slug, 'webhooks'), ownsEndpoint({ slug, id }, 'webhooks'))
-          await acting(visit, may).do(changeEndpoint, { id, url: fields.url, kinds: chosenKinds(fields) })
-          return seeOther(`${place.path(slug, 'webhooks', id)}?done=changed`)
-        },
-      }),
-    )
+    }),
+    formPage(place.pattern('webhooks/:id/edit'), {
+      by: place.by,
+      effect: 'sends events elsewhere',
+      form: endpointForm,
+      show: async (visit, { slug, id }) => {
+        const at = await appFor(visit, slug)
+        const endpoint = await readEndpoint(visit.door.platform, at.app.id, id)
+        return ask(inEnvironment(at, endpoint.environment), { ...endpoint, endpoint })
+      },
+      // The change says nothing that a second sending would repeat wrongly, so the form need not act only once.
+      act: async ({ visit, fields }, { slug, id }) => {
+        const { app } = await mayCallOut(visit, slug)
+        await readEndpoint(visit.door.platform, app.id, id)
+        const may = allOf(mayInActiveApp(slug, 'webhooks'), ownsEndpoint({ slug, id }, 'webhooks'))
+        await acting(visit, may).do(changeEndpoint, { id, url: fields.url, kinds: chosenKinds(fields) })
+        return seeOther(`${place.path(slug, 'webhooks', id)}?done=changed`)
+      },
+    }),
+  ])
 
 /** Asked first, so that nobody without the right can make this server look up host names. @throws right_missing, rate_limited */
 const mayCallOut = async (visit: Visit, slug: string): Promise<AppVisit> => {

@@ -1,5 +1,3 @@
-import { Elysia } from 'elysia'
-import type { Door } from '../../http/door.ts'
 import { type AppOverview, appOverview } from '../../operations/apps/lists.ts'
 import { readActivity, countActiveInstalls, listAttention, readLatestEvents } from '../../operations/counts/counts.ts'
 import { AppStatusBadge, VersionStatusBadge } from '../design/badge.tsx'
@@ -8,20 +6,17 @@ import { Facts, Time } from '../design/values.tsx'
 import { ActivityTiles, AttentionList, LatestEventList } from '../dashboard.tsx'
 import { isNewApp, SetUp, setUpSteps } from '../set-up.tsx'
 import { page } from '../page.ts'
-import { requireVisit, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { appFor, AppPage, type AppVisit, type AtApp, ClientId } from './app-area.tsx'
 import { AddUri } from './redirect-uris.tsx'
+import { pageFor, routes } from '../change.tsx'
 
 const notices = {
   app: 'Your app is registered. The steps below lead to its first call.',
 } as const
 
 /** An app at a glance, for its members. */
-export const appOverviewRoutes = (door: Door) =>
-  new Elysia().get(
-    '/console/:slug',
-    async ({ request, params }) => await show(await requireVisit(door, request), params),
-  )
+export const appOverviewRoutes = routes(() => [pageFor('user', '/console/:slug', show)])
 
 const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<Response> => {
   const at = await appFor(visit, slug)

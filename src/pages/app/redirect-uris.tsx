@@ -1,11 +1,10 @@
 import { type Environment, environments } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
 import { maximumRedirectUris } from '../../domain/registered-url.ts'
-import type { Door } from '../../http/door.ts'
 import { mayInActiveApp, mayInApp } from '../../operations/acting-as.ts'
 import { pageInMemory } from '../../operations/page.ts'
 import { addRedirectUri, listRedirectUris, removeRedirectUri } from '../../operations/redirect-uris.ts'
-import { changed } from '../change.tsx'
+import { changed, routes } from '../change.tsx'
 import { Field } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
@@ -42,9 +41,10 @@ const uris = inBoth(({ key, pattern }) =>
 type Slug = { readonly slug: string }
 
 /** The addresses that users return to. In a suspended app members can remove URIs, but not add any. */
-export const redirectUriRoutes = (door: Door, place: AppPlace) =>
-  listRoutes(door, uris[place.key], { by: place.by, show }).use(
-    changed(door, place.pattern('redirect-uris'), {
+export const redirectUriRoutes = (place: AppPlace) =>
+  routes(() => [
+    listRoutes(uris[place.key], { by: place.by, show }),
+    changed(place.pattern('redirect-uris'), {
       by: place.by,
       effect: 'sends codes elsewhere',
       form: uriForm,
@@ -60,7 +60,7 @@ export const redirectUriRoutes = (door: Door, place: AppPlace) =>
         name: 'See the redirect URIs',
       }),
     }),
-  )
+  ])
 
 export const uriRemoval = stepsBelow('redirect-uris', 'Redirect URIs')('remove', {
   link: ['Remove'],

@@ -1,12 +1,11 @@
 import { notOurForm } from '../version.ts'
 import type { ScopeCatalogue } from '../../domain/scope.ts'
 import { versionLimits } from '../../domain/version.ts'
-import type { Door } from '../../http/door.ts'
 import { badInput } from '../../operations/decide.ts'
 import { listLiveChanges, listVersionSummaries } from '../../operations/versions/lists.ts'
 import { previewRollback, rollBackOwnVersion } from '../../operations/versions/move-version.ts'
 import { readCatalogue } from '../../operations/scopes/scopes.ts'
-import { formPage } from '../change.tsx'
+import { formPage, routes } from '../change.tsx'
 import { VersionStatusBadge } from '../design/badge.tsx'
 import { Choices, EmptyState } from '../design/list-tools.tsx'
 import { Field, Problem } from '../design/field.tsx'
@@ -28,8 +27,8 @@ const rollbackForm = formOf({ environment: environmentField, to: text, seen: tex
 const pattern = '/console/:slug/rollbacks/new'
 
 /** What a rollback would change, and the form that confirms it. */
-export const newRollbackRoutes = (door: Door) =>
-  formPage(door, pattern, {
+export const newRollbackRoutes = routes(() => [
+  formPage(pattern, {
     sentTo: '/console/:slug/rollbacks',
     by: 'user',
     effect: 'gives users a version',
@@ -46,7 +45,8 @@ export const newRollbackRoutes = (door: Door) =>
       return seeOther(`${consoleAppPath(slug, 'rollbacks')}?done=${environment}`)
     },
     again: (_, { slug }) => ({ href: consoleAppPath(slug, 'rollbacks'), name: 'See the rollbacks' }),
-  })
+  }),
+])
 
 const tooLong = `Write at most ${versionLimits.reason} characters.`
 

@@ -1,14 +1,12 @@
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
 import type { ScopeCatalogue } from '../../domain/scope.ts'
-import type { Door } from '../../http/door.ts'
 import { mayInActiveApp, mayInApp, mayRename, maySetPublisher, nameIsReviewed } from '../../operations/acting-as.ts'
 import { type LiveAbout, readAbout } from '../../operations/apps/lists.ts'
 import { changeAppScopes, letSecretsRollBack, renameApp, setListed, setPublisher } from '../../operations/apps/apps.ts'
 import { giveScope, readCatalogue, takeScope } from '../../operations/scopes/scopes.ts'
 import { linksOf, OutLink } from '../app-facts.tsx'
-import { changed, formPage } from '../change.tsx'
+import { changed, formPage, routes } from '../change.tsx'
 import { Field, SelectField } from '../design/field.tsx'
 import { ButtonForm, Form } from '../design/form.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
@@ -40,46 +38,41 @@ const nameForm = formOf({ name: text })
 const rollbackForm = formOf({ secrets: Type.Union([Type.Literal('allowed'), Type.Literal('refused')]) })
 
 /** What about an app can be changed, besides what has a page of its own. */
-export const appSettingRoutes = (door: Door, place: AppPlace) =>
-  new Elysia()
-    .use(pageOfApp(door, place, 'settings', settingsPage))
-    .use(
-      changed(door, place.pattern('name'), {
-        by: place.by,
-        effect: 'renames',
-        form: nameForm,
-        show: showSettings,
-        act: async ({ visit, fields: { name } }, { slug }) => {
-          await acting(visit, mayRename(slug)).do(renameApp, { slug, name })
-          return seeOther(`${place.path(slug, 'settings')}?done=name`)
-        },
-      }),
-    )
-    .use(
-      changed(door, place.pattern('publisher'), {
-        by: place.by,
-        effect: 'renames',
-        form: formOf({ publisher: text }),
-        show: showSettings,
-        act: async ({ visit, fields: { publisher } }, { slug }) => {
-          await acting(visit, maySetPublisher(slug)).do(setPublisher, { slug, publisher })
-          return seeOther(`${place.path(slug, 'settings')}?done=publisher`)
-        },
-      }),
-    )
-    .use(
-      changed(door, place.pattern('rollback-rule'), {
-        by: place.by,
-        effect: 'gives a right',
-        form: rollbackForm,
-        show: showSettings,
-        act: async ({ visit, fields: { secrets } }, { slug }) => {
-          const input = { slug, areAllowed: secrets === 'allowed' }
-          await acting(visit, mayInApp(slug, 'rollbackRule')).do(letSecretsRollBack, input)
-          return seeOther(`${place.path(slug, 'settings')}?done=rollback`)
-        },
-      }),
-    )
+export const appSettingRoutes = (place: AppPlace) =>
+  routes(() => [
+    pageOfApp(place, 'settings', settingsPage),
+    changed(place.pattern('name'), {
+      by: place.by,
+      effect: 'renames',
+      form: nameForm,
+      show: showSettings,
+      act: async ({ visit, fields: { name } }, { slug }) => {
+        await acting(visit, mayRename(slug)).do(renameApp, { slug, name })
+        return seeOther(`${place.path(slug, 'settings')}?done=name`)
+      },
+    }),
+    changed(place.pattern('publisher'), {
+      by: place.by,
+      effect: 'renames',
+      form: formOf({ publisher: text }),
+      show: showSettings,
+      act: async ({ visit, fields: { publisher } }, { slug }) => {
+        await acting(visit, maySetPublisher(slug)).do(setPublisher, { slug, publisher })
+        return seeOther(`${place.path(slug, 'settings')}?done=publisher`)
+      },
+    }),
+    changed(place.pattern('rollback-rule'), {
+      by: place.by,
+      effect: 'gives a right',
+      form: rollbackForm,
+      show: showSettings,
+      act: async ({ visit, fields: { secrets } }, { slug }) => {
+        const input = { slug, areAllowed: secrets === 'allowed' }
+        await acting(visit, mayInApp(slug, 'rollbackRule')).do(letSecretsRollBack, input)
+        return seeOther(`${place.path(slug, 'settings')}?done=rollback`)
+      },
+    }),
+  ])
 
 /** Whether development secrets may roll back production, and the button that changes it. */
 const RollbackRule = ({ at }: AtApp) => {
@@ -169,33 +162,30 @@ const Listing = ({ at: { app, path, visit } }: AtApp) => (
 )
 
 /** What only operators change on that page. */
-export const deskAppSettingRoutes = (door: Door, place: AppPlace) =>
-  new Elysia()
-    .use(
-      changed(door, '/desk/apps/:slug/settings/given-scopes', {
-        by: place.by,
-        effect: 'gives scopes to an app',
-        form: formOf({ scope: text }),
-        show: showSettings,
-        act: async ({ visit, fields: { scope: name } }, { slug }) => {
-          await acting(visit, mayInApp(slug, 'settings')).do(giveScope, { slug, name })
-          return seeOther(`${place.path(slug, 'settings')}?done=given`)
-        },
-      }),
-    )
-    .use(
-      changed(door, '/desk/apps/:slug/settings/listing', {
-        by: place.by,
-        effect: 'renames',
-        form: formOf({ directory: Type.Union([Type.Literal('hidden'), Type.Literal('shown')]) }),
-        show: showSettings,
-        act: async ({ visit, fields: { directory } }, { slug }) => {
-          await acting(visit, mayInApp(slug, 'settings')).do(setListed, { slug, isListed: directory === 'shown' })
-          return seeOther(`${place.path(slug, 'settings')}?done=${directory}`)
-        },
-      }),
-    )
-    .use(scopeTaking.routes(door))
+export const deskAppSettingRoutes = (place: AppPlace) =>
+  routes(() => [
+    changed('/desk/apps/:slug/settings/given-scopes', {
+      by: place.by,
+      effect: 'gives scopes to an app',
+      form: formOf({ scope: text }),
+      show: showSettings,
+      act: async ({ visit, fields: { scope: name } }, { slug }) => {
+        await acting(visit, mayInApp(slug, 'settings')).do(giveScope, { slug, name })
+        return seeOther(`${place.path(slug, 'settings')}?done=given`)
+      },
+    }),
+    changed('/desk/apps/:slug/settings/listing', {
+      by: place.by,
+      effect: 'renames',
+      form: formOf({ directory: Type.Union([Type.Literal('hidden'), Type.Literal('shown')]) }),
+      show: showSettings,
+      act: async ({ visit, fields: { directory } }, { slug }) => {
+        await acting(visit, mayInApp(slug, 'settings')).do(setListed, { slug, isListed: directory === 'shown' })
+        return seeOther(`${place.path(slug, 'settings')}?done=${directory}`)
+      },
+    }),
+    scopeTaking.routes,
+  ])
 
 const showSettings = async (visit: Visit, { slug }: Slug): Promise<Response> =>
   await settingsPage(await appFor(visit, slug))
@@ -372,8 +362,8 @@ const GivenScopes = ({ at, catalogue }: AtApp & { readonly catalogue: ScopeCatal
 }
 
 /** The scopes that an app may ask for. */
-export const appScopeRoutes = (door: Door, place: AppPlace) =>
-  formPage(door, place.pattern('scopes'), {
+export const appScopeRoutes = (place: AppPlace) =>
+  formPage(place.pattern('scopes'), {
     by: place.by,
     effect: 'gives scopes to an app',
     isPartOfPage: true,
@@ -384,7 +374,7 @@ export const appScopeRoutes = (door: Door, place: AppPlace) =>
         <AppPage at={at} tab="scopes" title="Scopes" notices={scopesSaved}>
           <Form action={at.path('scopes')} visit={visit} asks={proveFirst(visit)}>
             <ScopeChoice
-              catalogue={await readCatalogue(door.platform)}
+              catalogue={await readCatalogue(visit.door.platform)}
               chosen={at.app.scopes}
               given={at.app.givenScopes}
             />

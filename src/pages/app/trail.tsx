@@ -1,11 +1,10 @@
-import type { Door } from '../../http/door.ts'
 import { mayInApp } from '../../operations/acting-as.ts'
 import { type AppEventSearch, countEventsOfApp, listAppEvents } from '../../operations/audit/read-audit.ts'
 import { type Named, namesOf } from '../../operations/audit/names.ts'
 import { exportAppEvents } from '../../operations/exports.ts'
 import { AuditEvents, groupsWith, outcomes } from '../audit-events.tsx'
 import { choice, list, listRoutes, type ListValues, order, periodFields, periodOf, timeOrders } from '../list.ts'
-import type { ParamsOf } from '../change.tsx'
+import { type ParamsOf, routes } from '../change.tsx'
 import { eventColumns, eventRows } from '../csv-download.ts'
 import { Problem } from '../design/field.tsx'
 import { ExportForm, FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
@@ -33,8 +32,8 @@ const mayView = ({ slug }: AtSlug) => mayInApp(slug, 'view')
 type AtSlug = ParamsOf<typeof appTrail.path>
 
 /** The audit log of an app. One that is suspended can be exported too. */
-export const appTrailRoutes = (door: Door) =>
-  listRoutes(door, appTrail, {
+export const appTrailRoutes = routes(() => [
+  listRoutes(appTrail, {
     by: 'user',
     show,
     csv: {
@@ -47,7 +46,8 @@ export const appTrailRoutes = (door: Door) =>
       },
       columns: eventColumns,
     },
-  })
+  }),
+])
 
 const show = async (visit: Visit, { slug }: AtSlug): Promise<Response> => {
   const { platform } = visit.door

@@ -10,7 +10,6 @@ import {
   manifestLimitBytes,
   versionLimits,
 } from '../../domain/version.ts'
-import type { Door } from '../../http/door.ts'
 import { keepingIfUsed } from '../../operations/artifacts/artifacts.ts'
 import { badInput } from '../../operations/decide.ts'
 import {
@@ -22,7 +21,7 @@ import {
 import { findVersion, type VersionRecord } from '../../operations/versions/version-record.ts'
 import { readCatalogue } from '../../operations/scopes/scopes.ts'
 import { uploadScript } from '../assets.ts'
-import { sentBefore } from '../change.tsx'
+import { routes, type Routes, sentBefore } from '../change.tsx'
 import { Details } from '../design/values.tsx'
 import { ChoiceList, ChoiceSet, Field, Labelled, Problem } from '../design/field.tsx'
 import { Form, SendOrCancel } from '../design/form.tsx'
@@ -30,15 +29,16 @@ import { wordsOf } from '../design/scopes.tsx'
 import { formOf, optionalText, orLost, outcomeOf, receiveUpload, type Submission, text, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { doing } from '../proof.ts'
-import { AppPage, type AppVisit, requireApp } from './app-area.tsx'
+import { appFor, AppPage, type AppVisit, inConsole, pageOfApp } from './app-area.tsx'
 import { mayInActiveApp } from '../../operations/acting-as.ts'
 import { type ParsedManifest, parseManifest, placedInAppJson, type PlacedSentence } from '../../domain/app-json.ts'
 import { readPackage } from '../../domain/app-package.ts'
 import { openArchive } from '../../domain/archive.ts'
-import { atOnce } from '../../domain/awaitable.ts'
+import { atOnce, type Awaitable } from '../../domain/awaitable.ts'
 import type { ManifestContent } from '../../domain/manifest.ts'
 import { isSecretName } from '../../domain/archive-path.ts'
 import type { SentFile } from '../../http/multipart.ts'
+import { requireVisit } from '../visit.ts'
 
 /** `draft` is the draft that the form shows, with its revision; a new version has none. */
 const versionForm = formOf({ version: text, notes: text, manifest: text, scopes: texts, draft: optionalText })
@@ -47,32 +47,33 @@ export const newVersionPattern = '/console/:slug/versions'
 export const editVersionPattern = '/console/:slug/versions/:version/edit'
 
 /** The forms that upload a version and replace the content of a draft. They follow the rules of the API and the command line. */
-export const uploadVersionRoutes = (door: Door) =>
-  new Elysia()
-    .get(
-      `${newVersionPattern}/new`,
-      async ({ request, params: { slug } }) =>
-        await ask(await requireApp(door, request, slug), { values: emptyVersion, draft: null, errors: [] }),
-    )
-    .get(editVersionPattern, async ({ request, params: { slug, version } }) => {
-      const at = await requireApp(door, request, slug)
-      const draft = await draftOf(at, version)
-      return await ask(at, { values: valuesOf(draft), draft, errors: [] })
-    })
-    .post(
-      newVersionPattern,
-      async ({ request, params: { slug } }) => {
-        const at = await orLost(door, request, requireApp(door, request, slug))
-        return await upload(at, null, await receiveUpload(at.visit, at.app.id, versionForm, 'makes a draft'))
-      },
-      doing('makes a draft'),
-    )
-    .post(
-      editVersionPattern,
-      async ({ request, params: { slug, version } }) => {
-        const at = await orLost(door, request, requireApp(door, request, slug))
+export const uploadVersionRoutes = routes(() => [
+  pageOfApp(inConsole, 'versions/new', async (at) => await ask(at, { values: emptyVersion, draft: null, errors: [] })),
+  pageOfApp(inConsole, 'versions/:version/edit', async (at, { version }) => {
+    const draft = await draftOf(at, version)
+    return await ask(at, { values: valuesOf(draft), draft, errors: [] })
+  }),
+  uploading(newVersionPattern, () => null),
+  uploading(editVersionPattern, async (at, { version = '' }) => await draftOf(at, version)),
+])
+
+type FindDraft = (at: AppVisit, params: Readonly<Record<string, string>>) => Awaitable<VersionRecord | null>
+
+/** Receives such a form. */
+const uploading =
+  (path: string, draftFor: FindDraft): Routes =>
+  (door) =>
+    new Elysia().post(
+      path,
+      async ({ request, params }: { request: Request; params: Readonly<Record<string, string>> }) => {
+        const { slug = '' } = params
+        const at = await orLost(
+          door,
+          request,
+          requireVisit(door, request).then(async (visit) => await appFor(visit, slug)),
+        )
         const submission = await receiveUpload(at.visit, at.app.id, versionForm, 'makes a draft')
-        return await upload(at, await draftOf(at, version), submission)
+        return await upload(at, await draftFor(at, params), submission)
       },
       doing('makes a draft'),
     )

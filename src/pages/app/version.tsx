@@ -1,17 +1,15 @@
-import { Elysia } from 'elysia'
 import type { Environment } from '../../domain/app.ts'
 import { parseManifest } from '../../domain/app-json.ts'
 import { lackOfManifest } from '../../domain/manifest.ts'
 import { visibleJson } from '../../domain/text.ts'
 import { isProductionRollbackTarget, type VersionStatus } from '../../domain/version.ts'
-import type { Door } from '../../http/door.ts'
 import { listVersionSummaries } from '../../operations/versions/lists.ts'
 import { moveVersion, removeDraft } from '../../operations/versions/move-version.ts'
 import { type AppEvent, findCreation } from '../../operations/audit/read-audit.ts'
 import { namesOf, type Names } from '../../operations/audit/names.ts'
 import { findVersion, type VersionRecord } from '../../operations/versions/version-record.ts'
 import { listReviewMessages, writeReviewMessage } from '../../operations/versions/review.ts'
-import { changed } from '../change.tsx'
+import { changed, pageFor, routes } from '../change.tsx'
 import { Badge, VersionStatusBadge } from '../design/badge.tsx'
 import { Form } from '../design/form.tsx'
 import { AuditEvents } from '../audit-events.tsx'
@@ -20,7 +18,7 @@ import { formOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { messageForms, ReviewMessages } from '../review-messages.tsx'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
-import { requireVisit, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { StepButton } from '../step.tsx'
 import {
   acting,
@@ -29,7 +27,8 @@ import {
   type AppVisit,
   type AtApp,
   consoleAppPath,
-  requireApp,
+  inConsole,
+  pageOfApp,
   stepsBelow,
 } from './app-area.tsx'
 import { refuse } from '../../domain/errors.ts'
@@ -49,32 +48,32 @@ const moveForm = formOf({ seen: text })
 const pattern = '/console/:slug/versions/:version'
 
 /** One version: its content, its artifact, and the forms that submit or withdraw it. */
-export const appVersionRoutes = (door: Door) =>
-  new Elysia()
-    .get(pattern, async ({ request, params }) => await show(await requireVisit(door, request), params))
-    .get(`${pattern}/artifact`, async ({ request, params: { slug, version } }) => {
-      const { visit, app } = await requireApp(door, request, slug)
-      return await artifactDownload(door, visit.call, await findVersion(door.platform, app, version))
-    })
-    .use(move(door, 'submit', 'submitted'))
-    .use(move(door, 'withdraw', 'withdrawn'))
-    .use(
-      changed(door, `${pattern}/answer`, {
-        by: 'user',
-        effect: 'asks somebody to decide',
-        form: messageForms.members,
-        show,
-        act: async ({ visit, fields: { text: answer }, ticket }, { slug, version }) => {
-          const message = { slug, version, side: 'members', text: answer } as const
-          await visit.as(mayInActiveApp(slug, 'release'), ticket).do(writeReviewMessage, message)
-          return seeOther(`${consoleAppPath(slug, 'versions', version)}?done=answered`)
-        },
-        again: (_, { slug, version }) => ({
-          href: consoleAppPath(slug, 'versions', version),
-          name: 'See the current state of the version',
-        }),
-      }),
-    )
+export const appVersionRoutes = routes(() => [
+  pageFor('user', pattern, show),
+  pageOfApp(
+    inConsole,
+    'versions/:version/artifact',
+    async ({ visit: { door, call }, app }, { version }) =>
+      await artifactDownload(door, call, await findVersion(door.platform, app, version)),
+  ),
+  move('submit', 'submitted'),
+  move('withdraw', 'withdrawn'),
+  changed(`${pattern}/answer`, {
+    by: 'user',
+    effect: 'asks somebody to decide',
+    form: messageForms.members,
+    show,
+    act: async ({ visit, fields: { text: answer }, ticket }, { slug, version }) => {
+      const message = { slug, version, side: 'members', text: answer } as const
+      await visit.as(mayInActiveApp(slug, 'release'), ticket).do(writeReviewMessage, message)
+      return seeOther(`${consoleAppPath(slug, 'versions', version)}?done=answered`)
+    },
+    again: (_, { slug, version }) => ({
+      href: consoleAppPath(slug, 'versions', version),
+      name: 'See the current state of the version',
+    }),
+  }),
+])
 
 export const draftRemoval = stepsBelow('versions', 'Versions', { where: ['console'] })('delete', {
   link: ['Delete'],
@@ -110,8 +109,8 @@ export const draftRemoval = stepsBelow('versions', 'Versions', { where: ['consol
 
 type Named = { readonly slug: string; readonly version: string }
 
-const move = (door: Door, step: 'submit' | 'withdraw', done: keyof typeof notices) =>
-  changed(door, `${pattern}/${step}`, {
+const move = (step: 'submit' | 'withdraw', done: keyof typeof notices) =>
+  changed(`${pattern}/${step}`, {
     by: 'user',
     effect: step === 'submit' ? 'asks somebody to decide' : 'takes away',
     shareOf: step === 'withdraw' ? 'session' : 'account',

@@ -1,6 +1,5 @@
 import { bytesInWords } from '../../domain/text.ts'
 import { versionStatuses } from '../../domain/version.ts'
-import type { Door } from '../../http/door.ts'
 import { artifactUse } from '../../operations/artifacts/artifacts.ts'
 import {
   countVersions,
@@ -9,7 +8,7 @@ import {
   listVersionSummaries,
   type LiveChange,
 } from '../../operations/versions/lists.ts'
-import type { ParamsOf } from '../change.tsx'
+import { type ParamsOf, routes } from '../change.tsx'
 import { Badge, VersionStatusBadge, versionStatusWords } from '../design/badge.tsx'
 import { EmptyState, FilterBar, isLong, noMatch, Pager, timeSort } from '../design/list-tools.tsx'
 import { Table } from '../design/table.tsx'
@@ -29,8 +28,12 @@ const appVersions = list('versions', '/console/:slug/versions', {
   sort: order(timeOrders),
 })
 
-/** The versions of an app. */
-export const appVersionsRoutes = (door: Door) => listRoutes(door, appVersions, { by: 'user', show: showVersions })
+/** The versions of an app, its rollbacks, and from when to when each version was live in production. */
+export const appVersionsRoutes = routes(() => [
+  listRoutes(appVersions, { by: 'user', show: showVersions }),
+  listRoutes(rollbackList, { by: 'user', show: showRollbacks }),
+  listRoutes(liveVersions, { by: 'user', show: showLive }),
+])
 
 type AtSlug = ParamsOf<typeof appVersions.path>
 
@@ -116,9 +119,6 @@ const rollbackWords = {
 
 const rollbackList = list('rollbacks', '/console/:slug/rollbacks', {})
 
-/** Every rollback in one environment of an app. */
-export const rollbackRoutes = (door: Door) => listRoutes(door, rollbackList, { by: 'user', show: showRollbacks })
-
 /** Null for a draft that was removed. */
 const VersionLink = ({ at, version }: AtApp & { readonly version: string | null }) =>
   version === null ? <span class="muted">a removed draft</span> : <a href={at.path('versions', version)}>{version}</a>
@@ -164,9 +164,6 @@ const showRollbacks = async (visit: Visit, { slug }: AtSlug): Promise<Response> 
 }
 
 const liveVersions = list('live-versions', '/console/:slug/live', {})
-
-/** From when to when each version was live in production. */
-export const liveVersionsRoutes = (door: Door) => listRoutes(door, liveVersions, { by: 'user', show: showLive })
 
 const showLive = async (visit: Visit, { slug }: AtSlug): Promise<Response> => {
   const at = await appFor(visit, slug)

@@ -1,5 +1,4 @@
 import { maximumEndpoints } from '../../domain/webhook-event.ts'
-import type { Door } from '../../http/door.ts'
 import { EndpointButton } from './endpoint-parts.tsx'
 import { type EndpointRecord, listEndpoints } from '../../operations/webhooks/endpoints.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
@@ -21,8 +20,7 @@ const endpointList = inBoth(({ key, pattern }) =>
 )
 
 /** The webhook endpoints of an app. There are few, so they are searched in memory and have no pages. */
-export const webhooksRoutes = (door: Door, place: AppPlace) =>
-  listRoutes(door, endpointList[place.key], { by: place.by, show })
+export const webhooksRoutes = (place: AppPlace) => listRoutes(endpointList[place.key], { by: place.by, show })
 
 const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<Response> => {
   const at = await appFor(visit, slug)

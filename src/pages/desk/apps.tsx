@@ -1,5 +1,4 @@
 import { shownIcon } from '../../domain/app-icon.ts'
-import type { Door } from '../../http/door.ts'
 import { countApps, type FoundApp, searchApps } from '../../operations/apps/lists.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge } from '../design/badge.tsx'
@@ -17,6 +16,7 @@ import { formOf, texts } from '../form.ts'
 import { parameterOf } from '../query.ts'
 import { slugHint } from '../words.ts'
 import { readCatalogue } from '../../operations/scopes/scopes.ts'
+import { routes } from '../change.tsx'
 
 const deskApps = list('desk-apps', deskPaths.apps, {
   q: search('Name or slug'),
@@ -28,8 +28,8 @@ const deskApps = list('desk-apps', deskPaths.apps, {
   sort: order([['slug', 'Slug'], ...timeOrders]),
 })
 
-/** Every app, with a search. */
-export const deskAppsRoutes = (door: Door) => listRoutes(door, deskApps, { by: 'operator', show })
+/** Every app, with a search, and the form of a new one. */
+export const deskAppsRoutes = routes(() => [listRoutes(deskApps, { by: 'operator', show }), newApp])
 
 const show = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door
@@ -77,23 +77,22 @@ const AppRow = ({ app }: { readonly app: FoundApp }) => (
 const firstScope = 'profile:read' satisfies ScopeName
 
 /** The form that registers an app for a user. */
-export const deskNewAppRoutes = (door: Door) =>
-  deskForm(door, deskPaths.newApp, {
-    title: 'Create an app',
-    tab: deskPaths.apps,
-    effect: 'gives an app to somebody',
-    form: formOf({
-      owner: email('Owner’s email address', { hint: 'An active user. They manage the app under Developers.' }),
-      name: line('Name', { hint: 'Users see this name when the app asks for their consent.' }),
-      slug: line('Slug', { hint: slugHint, maxLength: 63, spellcheck: false }),
-      scopes: texts,
-    }),
-    values: (visit) => ({ owner: parameterOf(visit, 'owner') }),
-    more: async () => <ScopeChoice catalogue={await readCatalogue(door.platform)} chosen={[firstScope]} />,
-    button: 'Create the app',
-    act: async ({ visit, fields: { owner, name, slug, scopes }, ticket }) => {
-      const input = { ownerEmail: owner, name, slug, scopes: scopes.join(' ') }
-      const app = await visit.asOperator({ ticket }).do(createApp, input)
-      return seeOther(`${deskAppPath(app.slug)}?done=created`)
-    },
-  })
+const newApp = deskForm(deskPaths.newApp, {
+  title: 'Create an app',
+  tab: deskPaths.apps,
+  effect: 'gives an app to somebody',
+  form: formOf({
+    owner: email('Owner’s email address', { hint: 'An active user. They manage the app under Developers.' }),
+    name: line('Name', { hint: 'Users see this name when the app asks for their consent.' }),
+    slug: line('Slug', { hint: slugHint, maxLength: 63, spellcheck: false }),
+    scopes: texts,
+  }),
+  values: (visit) => ({ owner: parameterOf(visit, 'owner') }),
+  more: async ({ door }) => <ScopeChoice catalogue={await readCatalogue(door.platform)} chosen={[firstScope]} />,
+  button: 'Create the app',
+  act: async ({ visit, fields: { owner, name, slug, scopes }, ticket }) => {
+    const input = { ownerEmail: owner, name, slug, scopes: scopes.join(' ') }
+    const app = await visit.asOperator({ ticket }).do(createApp, input)
+    return seeOther(`${deskAppPath(app.slug)}?done=created`)
+  },
+})

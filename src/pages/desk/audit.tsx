@@ -1,4 +1,3 @@
-import type { Door } from '../../http/door.ts'
 import { isOperator } from '../../operations/acting-as.ts'
 import { type Named, namesOf } from '../../operations/audit/names.ts'
 import { type AuditSearch, searchEvents } from '../../operations/audit/read-audit.ts'
@@ -12,6 +11,7 @@ import { ExportForm, FilterForm, noMatch, Pager } from '../design/list-tools.tsx
 import { page } from '../page.ts'
 import type { Visit } from '../visit.ts'
 import { deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
+import { routes } from '../change.tsx'
 
 /** The audit log. The events of one request are read as they happened. */
 export const deskAudit = list(
@@ -77,8 +77,8 @@ const requestIdOf = (text: string): string | null => {
 }
 
 /** The audit log with its filters. */
-export const auditRoutes = (door: Door) =>
-  listRoutes(door, deskAudit, {
+export const auditRoutes = routes(() => [
+  listRoutes(deskAudit, {
     by: 'operator',
     show,
     csv: {
@@ -87,7 +87,8 @@ export const auditRoutes = (door: Door) =>
       rows: async (visit, values) => eventRows(await visit.asOperator().do(exportEvents, searchOf(values))),
       columns: eventColumns,
     },
-  })
+  }),
+])
 
 const show = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door

@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia'
 import { bytesInWords } from '../../domain/text.ts'
 import type { Door } from '../../http/door.ts'
 import {
@@ -9,7 +8,7 @@ import {
   type BackupState,
   readBackups,
 } from '../../operations/backups/backups.ts'
-import { changed, formPage, navigationAbove } from '../change.tsx'
+import { changed, formPage, navigationAbove, pageFor, routes } from '../change.tsx'
 import { Badge } from '../design/badge.tsx'
 import { ConfirmationPage } from '../design/confirmation.tsx'
 import { Field } from '../design/field.tsx'
@@ -20,7 +19,7 @@ import { CodeBlock, Lines, Time } from '../design/values.tsx'
 import { emptyForm, formOf, numberIn, optionalText, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
-import { requireOperator, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { agoInWords, counted } from '../words.ts'
 import { deskArea, DeskPage, deskPaths } from './desk-page.tsx'
 
@@ -28,39 +27,35 @@ import { deskArea, DeskPage, deskPaths } from './desk-page.tsx'
 const backupForm = formOf({ keep: text, removes: optionalText })
 
 /** The backups that the server makes of its own database. */
-export const backupRoutes = (door: Door) =>
-  new Elysia()
-    .use(
-      formPage(door, deskPaths.backups, {
-        by: 'operator',
-        effect: 'destroys backups',
-        isPartOfPage: true,
-        form: backupForm,
-        show,
-        act: async ({ visit, fields, ticket }) => {
-          const keep = numberIn(fields.keep)
-          const { files = [] } = (await readBackups(door.platform)) ?? {}
-          const removed = Number.isInteger(keep) && keep >= keptBackups.least ? Math.max(0, files.length + 1 - keep) : 0
-          if (removed > 0 && fields.removes !== String(removed)) return await showQuestion(visit, keep, removed)
-          return begun(door, await visit.asOperator({ ticket }).do(startBackup, { server: door.platform, keep }))
-        },
-      }),
-    )
-    // A backup has no page of its own. This is what is loaded instead of an address that only takes a form.
-    .get(`${deskPaths.backups}/:name`, async ({ request }) => {
-      await requireOperator(door, request)
-      return seeOther(deskPaths.backups)
-    })
-    .use(
-      changed(door, `${deskPaths.backups}/:name/check`, {
-        by: 'operator',
-        effect: 'reads',
-        form: emptyForm,
-        show,
-        act: async ({ visit }, { name }) =>
-          begun(door, await visit.asOperator().do(startBackupCheck, { server: door.platform, name })),
-      }),
-    )
+export const backupRoutes = routes(() => [
+  formPage(deskPaths.backups, {
+    by: 'operator',
+    effect: 'destroys backups',
+    isPartOfPage: true,
+    form: backupForm,
+    show,
+    act: async ({ visit, fields, ticket }) => {
+      const keep = numberIn(fields.keep)
+      const { files = [] } = (await readBackups(visit.door.platform)) ?? {}
+      const removed = Number.isInteger(keep) && keep >= keptBackups.least ? Math.max(0, files.length + 1 - keep) : 0
+      if (removed > 0 && fields.removes !== String(removed)) return await showQuestion(visit, keep, removed)
+      return begun(
+        visit.door,
+        await visit.asOperator({ ticket }).do(startBackup, { server: visit.door.platform, keep }),
+      )
+    },
+  }),
+  // A backup has no page of its own. This is what is loaded instead of an address that only takes a form.
+  pageFor('operator', `${deskPaths.backups}/:name`, () => seeOther(deskPaths.backups)),
+  changed(`${deskPaths.backups}/:name/check`, {
+    by: 'operator',
+    effect: 'reads',
+    form: emptyForm,
+    show,
+    act: async ({ visit }, { name }) =>
+      begun(visit.door, await visit.asOperator().do(startBackupCheck, { server: visit.door.platform, name })),
+  }),
+])
 
 /** The work goes on after the answer. What it finds is on the page, and what failed without a reason in the log. */
 const begun = (door: Door, { finished }: BegunWork): Response => {

@@ -3,7 +3,6 @@ import type { ComponentChildren } from 'preact'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { mixedScripts } from '../../domain/name.ts'
 import type { VersionStatus } from '../../domain/version.ts'
-import type { Door } from '../../http/door.ts'
 import { type Area, type FormChange, formPage } from '../change.tsx'
 import { Fields } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
@@ -165,11 +164,10 @@ type DeskForm<Path extends string, T extends TProperties> = Pick<
 
 /** A page of the desk that is one form. */
 export const deskForm = <const Path extends string, T extends TProperties>(
-  door: Door,
   path: Path,
   { effect, form, act, again, button, values, more, ...frame }: DeskForm<Path, T>,
 ) =>
-  formPage(door, path, {
+  formPage(path, {
     by: 'operator',
     effect,
     form,

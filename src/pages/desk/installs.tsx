@@ -1,5 +1,4 @@
 import { formatScope } from '../../domain/scope.ts'
-import type { Door } from '../../http/door.ts'
 import { visibleText } from '../../domain/text.ts'
 import { isOperator } from '../../operations/acting-as.ts'
 import { badInput } from '../../operations/decide.ts'
@@ -14,7 +13,7 @@ import {
 } from '../../operations/installs/lists.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { InstallStatusBadge } from '../design/badge.tsx'
-import { changed } from '../change.tsx'
+import { changed, pageFor, routes } from '../change.tsx'
 import { email, line, Problem, SelectField } from '../design/field.tsx'
 import { ButtonForm, Form } from '../design/form.tsx'
 import { ExportForm, FilterBar, noMatch, Pager, Segments } from '../design/list-tools.tsx'
@@ -34,7 +33,7 @@ import { page, seeOther } from '../page.ts'
 import { addressOf, backTo, parameterOf } from '../query.ts'
 import { proveFirst } from '../proof.ts'
 import { noticesOf, StepButton, stepRoutes, stepsOf } from '../step.tsx'
-import { requireOperator, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { resourceKindInSentence, resourceKindWords } from '../words.ts'
 import { deskAppPath, deskArea, deskForm, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 import { Type } from '@sinclair/typebox'
@@ -160,39 +159,34 @@ const searchOf = ({ q: part, app, user, kind, status }: InstallFields): InstallS
   status: segmentStatus(status),
 })
 
-/** The installs of every app, and the decisions about them. */
-export const deskInstallRoutes = (door: Door) =>
-  stepRoutes(door, deskInstallSteps)
-    // An install has no page of its own. This is what is loaded instead of an address that only takes a form.
-    .get('/desk/installs/:id', async ({ request }) => {
-      await requireOperator(door, request)
-      return seeOther(deskPaths.installs)
-    })
-    .use(
-      listRoutes(door, deskInstalls, {
-        by: 'operator',
-        show,
-        csv: {
-          name: () => 'installs',
-          may: () => isOperator,
-          rows: (visit, values) => visit.asOperator().do(exportInstalls, searchOf(values), values.sort),
-          columns,
-        },
-      }),
-    )
-    .use(approveSeveral(door))
-    .use(
-      changed(door, '/desk/installs/:id/approve', {
-        by: 'operator',
-        effect: 'gives a right',
-        form: listForm,
-        show,
-        act: async ({ visit, fields }, { id }) => {
-          await decideInstall(visit, id, 'approve')
-          return seeOther(backTo(deskPaths.installs, fields.back, { done: 'approve' }))
-        },
-      }),
-    )
+/** The installs of every app, the decisions about them, and the form of a new one. */
+export const deskInstallRoutes = routes(() => [
+  stepRoutes(...deskInstallSteps),
+  // An install has no page of its own. This is what is loaded instead of an address that only takes a form.
+  pageFor('operator', '/desk/installs/:id', () => seeOther(deskPaths.installs)),
+  listRoutes(deskInstalls, {
+    by: 'operator',
+    show,
+    csv: {
+      name: () => 'installs',
+      may: () => isOperator,
+      rows: (visit, values) => visit.asOperator().do(exportInstalls, searchOf(values), values.sort),
+      columns,
+    },
+  }),
+  approveSeveral,
+  newInstall,
+  changed('/desk/installs/:id/approve', {
+    by: 'operator',
+    effect: 'gives a right',
+    form: listForm,
+    show,
+    act: async ({ visit, fields }, { id }) => {
+      await decideInstall(visit, id, 'approve')
+      return seeOther(backTo(deskPaths.installs, fields.back, { done: 'approve' }))
+    },
+  }),
+])
 
 const severalForm = formOf({ id: texts, back: optionalText })
 const severalPath = `${deskPaths.installs}/approve`
@@ -200,8 +194,8 @@ const severalPath = `${deskPaths.installs}/approve`
 const mostAtOnce = 50
 
 /** Approves the chosen installs. Each is decided by itself, and the answer says what became of each. */
-const approveSeveral = (door: Door) =>
-  changed(door, severalPath, {
+const approveSeveral = routes(() => [
+  changed(severalPath, {
     by: 'operator',
     effect: 'gives a right',
     form: severalForm,
@@ -213,13 +207,14 @@ const approveSeveral = (door: Door) =>
       const decided: Decided[] = []
       for (const id of ids) {
         const { kind } = await outcomeOf(decideInstall(visit, id, 'approve'))
-        decided.push({ id, isApproved: kind === 'done', install: await findInstall(door.platform, id) })
+        decided.push({ id, isApproved: kind === 'done', install: await findInstall(visit.door.platform, id) })
       }
       return page(
         <SeveralDecided visit={visit} decided={decided} back={backTo(deskPaths.installs, fields.back, { done: '' })} />,
       )
     },
-  })
+  }),
+])
 
 type Decided = {
   readonly id: string
@@ -429,28 +424,27 @@ const Decisions = ({ visit, install }: InstallProps) => {
 const kinds = resourceKinds.map((kind) => [kind, resourceKindWords[kind]] as const)
 
 /** The form that installs an app for a user. */
-export const deskNewInstallRoutes = (door: Door) =>
-  deskForm(door, deskPaths.newInstall, {
-    title: 'Install an app for a user',
-    about: 'The install waits for approval, unless installs are approved automatically. The user is not asked.',
-    tab: deskPaths.installs,
-    effect: 'gives a right',
-    form: formOf({
-      app: line('App', {
-        hint: 'The slug of the app. It gets the scopes of its live version, or none without a live version.',
-        maxLength: 63,
-        spellcheck: false,
-      }),
-      user: email('User’s email address'),
-      resource: line('Slug of the website or store', { hint: 'It must belong to this user.', spellcheck: false }),
-      kind: Type.Union(resourceKinds.map((kind) => Type.Literal(kind))),
+const newInstall = deskForm(deskPaths.newInstall, {
+  title: 'Install an app for a user',
+  about: 'The install waits for approval, unless installs are approved automatically. The user is not asked.',
+  tab: deskPaths.installs,
+  effect: 'gives a right',
+  form: formOf({
+    app: line('App', {
+      hint: 'The slug of the app. It gets the scopes of its live version, or none without a live version.',
+      maxLength: 63,
+      spellcheck: false,
     }),
-    values: (visit) => ({ app: parameterOf(visit, 'app') }),
-    more: () => <SelectField label="Kind" name="kind" options={kinds} value="site" />,
-    button: 'Install',
-    act: async ({ visit, fields: { app: slug, user: userEmail, kind, resource: resourceSlug }, ticket }) => {
-      const input = { slug, userEmail, kind, resourceSlug }
-      const { state } = await visit.asOperator({ ticket }).do(createInstall, input)
-      return seeOther(`${deskPaths.installs}?done=${state === 'active' ? 'installed' : 'created'}`)
-    },
-  })
+    user: email('User’s email address'),
+    resource: line('Slug of the website or store', { hint: 'It must belong to this user.', spellcheck: false }),
+    kind: Type.Union(resourceKinds.map((kind) => Type.Literal(kind))),
+  }),
+  values: (visit) => ({ app: parameterOf(visit, 'app') }),
+  more: () => <SelectField label="Kind" name="kind" options={kinds} value="site" />,
+  button: 'Install',
+  act: async ({ visit, fields: { app: slug, user: userEmail, kind, resource: resourceSlug }, ticket }) => {
+    const input = { slug, userEmail, kind, resourceSlug }
+    const { state } = await visit.asOperator({ ticket }).do(createInstall, input)
+    return seeOther(`${deskPaths.installs}?done=${state === 'active' ? 'installed' : 'created'}`)
+  },
+})

@@ -1,24 +1,21 @@
-import { Elysia } from 'elysia'
 import type { ComponentChildren } from 'preact'
 import { bytesInWords } from '../../domain/text.ts'
-import type { Door } from '../../http/door.ts'
 import { readQuotaUse } from '../../operations/health/health.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { StatTile, StatTiles } from '../design/stat.tsx'
 import { page } from '../page.ts'
-import { requireOperator } from '../visit.ts'
 import { counted } from '../words.ts'
 import { deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
+import { pageFor, routes } from '../change.tsx'
 
 /** Apps and accounts that the page shows: those that use most. */
 const shownRows = 50
 
 /** What apps and accounts use of what they may. */
-export const quotaRoutes = (door: Door) =>
-  new Elysia().get(deskPaths.quotas, async ({ request }) => {
-    const visit = await requireOperator(door, request)
-    const { quotas, artifactsOfApps, appsOfAccounts, stored } = await readQuotaUse(door.platform, shownRows)
+export const quotaRoutes = routes(() => [
+  pageFor('operator', deskPaths.quotas, async (visit) => {
+    const { quotas, artifactsOfApps, appsOfAccounts, stored } = await readQuotaUse(visit.door.platform, shownRows)
     return page(
       <DeskPage title="Quotas" visit={visit} tab={deskPaths.quotas}>
         <StatTiles>
@@ -78,7 +75,8 @@ export const quotaRoutes = (door: Door) =>
         </p>
       </DeskPage>,
     )
-  })
+  }),
+])
 
 const tooMany = (of: 'app' | 'user'): string =>
   `There are too many to sort them here. The page of each ${of} shows what it uses.`

@@ -1,8 +1,6 @@
-import { Elysia } from 'elysia'
 import { fileChanges, type ComparedFile } from '../../domain/archive-difference.ts'
 import { refuse } from '../../domain/errors.ts'
 import { bytesInWords, visibleFileText, visibleText } from '../../domain/text.ts'
-import type { Door } from '../../http/door.ts'
 import { refuseRepeated } from '../../http/wire.ts'
 import { pageInMemory } from '../../operations/page.ts'
 import { readReview, type Review } from '../../operations/versions/lists.ts'
@@ -13,14 +11,14 @@ import {
   shownBytes,
   type ShownFile,
 } from '../../operations/versions/review.ts'
-import type { ParamsOf } from '../change.tsx'
+import { pageFor, type ParamsOf, routes } from '../change.tsx'
 import { type BadgeWords, StateBadge } from '../design/badge.tsx'
 import { FilterBar, noMatch, Pager, Segments } from '../design/list-tools.tsx'
 import { Table } from '../design/table.tsx'
 import { list, listRoutes, search, tabs } from '../list.ts'
 import { page } from '../page.ts'
 import { unlessDamaged } from '../version.ts'
-import { requireOperator, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { DeskPage, deskPaths, reviewPath } from './desk-page.tsx'
 
 // What is in the archive of a version is shown as text only. Nothing of it is ever rendered or executed here.
@@ -48,19 +46,19 @@ export const reviewFilesPath = (slug: string, version: string): string => review
 type Named = ParamsOf<typeof reviewFiles.path>
 
 /** The files in the archive of a version, and the text of one. */
-export const reviewFilesRoutes = (door: Door) =>
-  new Elysia()
-    .use(listRoutes(door, reviewFiles, { by: 'operator', show }))
-    .get('/desk/reviews/:slug/:version/files/text', async ({ request, params: { slug, version } }) => {
-      const visit = await requireOperator(door, request)
-      const review = await readReview(door.platform, slug, version)
-      refuseRepeated(request, ['path'])
-      const path = new URL(request.url).searchParams.get('path') ?? '' // as it is: a name may begin with a space
-      const reading = readReviewFile(door.platform, review.version, path)
-      const file = await unlessDamaged(door, visit.call, review.version, reading)
-      if (file === null) throw refuse('route_not_found')
-      return page(<FilePage visit={visit} review={review} path={path} file={file} />)
-    })
+export const reviewFilesRoutes = routes(() => [
+  listRoutes(reviewFiles, { by: 'operator', show }),
+  pageFor('operator', '/desk/reviews/:slug/:version/files/text', async (visit, { slug, version }) => {
+    const { door, call } = visit
+    const review = await readReview(door.platform, slug, version)
+    refuseRepeated(call.request, ['path'])
+    const path = new URL(call.request.url).searchParams.get('path') ?? '' // as it is: a name may begin with a space
+    const reading = readReviewFile(door.platform, review.version, path)
+    const file = await unlessDamaged(door, call, review.version, reading)
+    if (file === null) throw refuse('route_not_found')
+    return page(<FilePage visit={visit} review={review} path={path} file={file} />)
+  }),
+])
 
 const show = async (visit: Visit, params: Named): Promise<Response> => {
   const { door, call } = visit

@@ -1,12 +1,10 @@
-import { Elysia } from 'elysia'
 import { appFactsIn, lackOfManifest } from '../../domain/manifest.ts'
 import { visibleJson, visibleProse, visibleText } from '../../domain/text.ts'
-import type { Door } from '../../http/door.ts'
 import { approveAndActivate, moveVersion } from '../../operations/versions/move-version.ts'
 import { listReviewMessages, writeReviewMessage } from '../../operations/versions/review.ts'
 import { readReview, type Review } from '../../operations/versions/lists.ts'
 import { linksOf, OutLink } from '../app-facts.tsx'
-import { changed } from '../change.tsx'
+import { changed, pageFor, routes } from '../change.tsx'
 import { AppStatusBadge, VersionStatusBadge } from '../design/badge.tsx'
 import { Facts, Time } from '../design/values.tsx'
 import { readIconOfVersion } from '../../operations/directory/directory.ts'
@@ -15,7 +13,7 @@ import { iconAnswer } from '../assets.ts'
 import { page, seeOther } from '../page.ts'
 import { messageForms, ReviewMessages } from '../review-messages.tsx'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
-import { requireOperator, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { type Notices, parameterOf } from '../query.ts'
 import { afterDecision, Decisions, rejection } from './decisions.tsx'
 import { AppLink, DeskPage, deskPaths, mixedScriptsFact, notAsShown, Owner, reviewPath } from './desk-page.tsx'
@@ -52,50 +50,45 @@ type Named = { readonly slug: string; readonly version: string }
 const decisionForm = formOf({ seen: text })
 
 /** The review of one version, and the decisions about it. */
-export const reviewRoutes = (door: Door) =>
-  new Elysia()
-    .use(rejection.routes(door))
-    .use(reviewFilesRoutes(door))
-    .get(reviewPattern, async ({ request, params }) => await show(await requireOperator(door, request), params))
-    .get(`${reviewPattern}/artifact`, async ({ request, params }) => {
-      const { call } = await requireOperator(door, request)
-      const { version } = await readReview(door.platform, params.slug, params.version)
-      return await artifactDownload(door, call, version)
-    })
-    .get(`${reviewPattern}/manifest`, async ({ request, params }) => {
-      const visit = await requireOperator(door, request)
-      const review = await readReview(door.platform, params.slug, params.version)
-      return page(<ManifestPage visit={visit} review={review} />)
-    })
-    .get(`${reviewPattern}/icon`, async ({ request, params }) => {
-      await requireOperator(door, request)
-      const { app, version } = await readReview(door.platform, params.slug, params.version)
-      return iconAnswer(await readIconOfVersion(door.platform, app.id, version.id), 'operators')
-    })
-    .use(
-      changed(door, `${reviewPattern}/ask`, {
-        by: 'operator',
-        effect: 'asks somebody to decide',
-        form: messageForms.operators,
-        show,
-        act: async ({ visit, fields: { text: asked }, ticket }, { slug, version }) => {
-          const message = { slug, version, side: 'operators', text: asked } as const
-          await visit.asOperator({ ticket }).do(writeReviewMessage, message)
-          return seeOther(`${reviewPath(slug, version)}?done=asked`)
-        },
-        again: (_, { slug, version }) => ({
-          section: 'desk',
-          href: reviewPath(slug, version),
-          name: 'See the questions about the version',
-        }),
-      }),
-    )
-    .use(decision(door, 'approve', 'approved'))
-    .use(decision(door, 'publish', 'published'))
-    .use(decision(door, 'activate', 'activated'))
+export const reviewRoutes = routes(() => [
+  rejection.routes,
+  reviewFilesRoutes,
+  pageFor('operator', reviewPattern, show),
+  pageFor('operator', `${reviewPattern}/artifact`, async ({ door, call }, params) => {
+    const { version } = await readReview(door.platform, params.slug, params.version)
+    return await artifactDownload(door, call, version)
+  }),
+  pageFor('operator', `${reviewPattern}/manifest`, async (visit, params) => {
+    const review = await readReview(visit.door.platform, params.slug, params.version)
+    return page(<ManifestPage visit={visit} review={review} />)
+  }),
+  pageFor('operator', `${reviewPattern}/icon`, async ({ door }, params) => {
+    const { app, version } = await readReview(door.platform, params.slug, params.version)
+    return iconAnswer(await readIconOfVersion(door.platform, app.id, version.id), 'operators')
+  }),
+  changed(`${reviewPattern}/ask`, {
+    by: 'operator',
+    effect: 'asks somebody to decide',
+    form: messageForms.operators,
+    show,
+    act: async ({ visit, fields: { text: asked }, ticket }, { slug, version }) => {
+      const message = { slug, version, side: 'operators', text: asked } as const
+      await visit.asOperator({ ticket }).do(writeReviewMessage, message)
+      return seeOther(`${reviewPath(slug, version)}?done=asked`)
+    },
+    again: (_, { slug, version }) => ({
+      section: 'desk',
+      href: reviewPath(slug, version),
+      name: 'See the questions about the version',
+    }),
+  }),
+  decision('approve', 'approved'),
+  decision('publish', 'published'),
+  decision('activate', 'activated'),
+])
 
-const decision = (door: Door, step: 'approve' | 'publish' | 'activate', done: 'approved' | 'published' | 'activated') =>
-  changed(door, `${reviewPattern}/${step}`, {
+const decision = (step: 'approve' | 'publish' | 'activate', done: 'approved' | 'published' | 'activated') =>
+  changed(`${reviewPattern}/${step}`, {
     by: 'operator',
     effect: 'gives users a version',
     form: decisionForm,
@@ -108,7 +101,7 @@ const decision = (door: Door, step: 'approve' | 'publish' | 'activate', done: 'a
           : visit.asOperator().do(moveVersion, { slug, version, step, rejection: null, seen }),
       )
       if (decided.kind === 'done') return await afterDecision(visit, { slug, version }, step, done)
-      const now = await readReview(door.platform, slug, version)
+      const now = await readReview(visit.door.platform, slug, version)
       const isAsShown = fields.seen === seenField(now.seen) && decided.error.code !== 'version_not_eligible'
       throw isAsShown ? decided.error : notAsShown(now.version.status)
     },

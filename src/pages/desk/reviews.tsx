@@ -1,6 +1,4 @@
-import { Elysia } from 'elysia'
 import type { VersionStatus } from '../../domain/version.ts'
-import type { Door } from '../../http/door.ts'
 import { listDecided, listQueue, type QueuedVersion } from '../../operations/versions/lists.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge, Badge, VersionStatusBadge } from '../design/badge.tsx'
@@ -9,8 +7,9 @@ import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { choice, entry, list, listRoutes, periodFields, periodOf, search } from '../list.ts'
 import { page, seeOther } from '../page.ts'
-import { requireOperator, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { DeskPage, deskPaths, reviewPath } from './desk-page.tsx'
+import { pageFor, routes } from '../change.tsx'
 
 const deskReviews = list(
   'desk',
@@ -30,14 +29,11 @@ const deskDecided = list('desk-decided', deskPaths.decided, {
 })
 
 /** The versions that wait for a decision. `/desk` leads here. */
-export const reviewsRoutes = (door: Door) =>
-  new Elysia()
-    .get(deskPaths.desk, async ({ request }) => {
-      await requireOperator(door, request)
-      return seeOther(deskPaths.reviews)
-    })
-    .use(listRoutes(door, deskReviews, { by: 'operator', show }))
-    .use(listRoutes(door, deskDecided, { by: 'operator', show: showDecided }))
+export const reviewsRoutes = routes(() => [
+  pageFor('operator', deskPaths.desk, () => seeOther(deskPaths.reviews)),
+  listRoutes(deskReviews, { by: 'operator', show }),
+  listRoutes(deskDecided, { by: 'operator', show: showDecided }),
+])
 
 const show = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door

@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
 import { type OwnScopeUse, ownScopeUses } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
@@ -21,9 +20,10 @@ import { emptyForm, formOf } from '../form.ts'
 import { list, listRoutes } from '../list.ts'
 import { page, seeOther } from '../page.ts'
 import { StepLinks, stepsOf } from '../step.tsx'
-import { requireOperator, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { deskAudit } from './audit.tsx'
 import { AppLink, deskArea, deskForm, DeskPage, deskPaths, scopePath } from './desk-page.tsx'
+import { pageFor, routes } from '../change.tsx'
 
 const deskScopes = list('desk-scopes', deskPaths.scopes, {})
 
@@ -47,45 +47,41 @@ const newScopeForm = formOf({
 })
 
 /** The operator's own scopes. */
-export const scopeRoutes = (door: Door) =>
-  new Elysia()
-    .use(listRoutes(door, deskScopes, { by: 'operator', show: showList }))
-    .use(
-      deskForm(door, deskPaths.newScope, {
-        title: 'Add a scope',
-        about: 'For the API of the builder. Consent pages show what it allows, and tokens carry its name.',
-        tab: deskPaths.scopes,
-        effect: 'gives scopes to an app',
-        form: newScopeForm,
-        more: () => (
-          <>
-            <SelectField
-              label="Whose tokens can have it"
-              name="usableBy"
-              options={ownScopeUses.map((use) => [use, useWords[use]] as const)}
-              value="user"
-            />
-            <SelectField
-              label="Which apps can register it"
-              name="restricted"
-              hint="Without a user’s consent an app reads what all users have. So give such a scope only to apps that you trust."
-              options={restrictions}
-              value="yes"
-            />
-          </>
-        ),
-        button: 'Add the scope',
-        act: async ({ visit, fields: { name, text: words, usableBy, restricted }, ticket }) => {
-          const input = { name, text: words, usableBy, isRestricted: restricted === 'yes' }
-          const { scope } = await visit.asOperator({ ticket }).do(addScope, input)
-          return seeOther(`${scopePath(scope.name)}?done=added`)
-        },
-      }),
-    )
-    .get('/desk/scopes/:name', async ({ request, params: { name } }) =>
-      showScope(await requireOperator(door, request), await scopeOf(door, name)),
-    )
-    .use(retirement.routes(door))
+export const scopeRoutes = routes(() => [
+  listRoutes(deskScopes, { by: 'operator', show: showList }),
+  deskForm(deskPaths.newScope, {
+    title: 'Add a scope',
+    about: 'For the API of the builder. Consent pages show what it allows, and tokens carry its name.',
+    tab: deskPaths.scopes,
+    effect: 'gives scopes to an app',
+    form: newScopeForm,
+    more: () => (
+      <>
+        <SelectField
+          label="Whose tokens can have it"
+          name="usableBy"
+          options={ownScopeUses.map((use) => [use, useWords[use]] as const)}
+          value="user"
+        />
+        <SelectField
+          label="Which apps can register it"
+          name="restricted"
+          hint="Without a user’s consent an app reads what all users have. So give such a scope only to apps that you trust."
+          options={restrictions}
+          value="yes"
+        />
+      </>
+    ),
+    button: 'Add the scope',
+    act: async ({ visit, fields: { name, text: words, usableBy, restricted }, ticket }) => {
+      const input = { name, text: words, usableBy, isRestricted: restricted === 'yes' }
+      const { scope } = await visit.asOperator({ ticket }).do(addScope, input)
+      return seeOther(`${scopePath(scope.name)}?done=added`)
+    },
+  }),
+  pageFor('operator', '/desk/scopes/:name', showScope),
+  retirement.routes,
+])
 
 const retirement = stepsOf({
   area: deskArea,
@@ -178,8 +174,9 @@ const linksTo = (slugs: readonly string[]) =>
         </>
       ))
 
-const showScope = async (visit: Visit, scope: OwnScopeRecord): Promise<Response> => {
-  const { name, restricted, createdAt, retiredAt } = scope
+const showScope = async (visit: Visit, { name }: { readonly name: string }): Promise<Response> => {
+  const scope = await scopeOf(visit.door, name)
+  const { restricted, createdAt, retiredAt } = scope
   const { registered, given } = await scopeReach(visit.door.platform, name)
   return page(
     <DeskPage

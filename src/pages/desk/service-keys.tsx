@@ -1,5 +1,4 @@
 import { keyRights, maximumKeyDays, type ServiceRight } from '../../domain/service-key.ts'
-import type { Door } from '../../http/door.ts'
 import {
   confirmServiceKey,
   countServiceKeys,
@@ -20,9 +19,10 @@ import { page } from '../page.ts'
 import { list, listRoutes } from '../list.ts'
 import { GraceField, secretPage, showOnce } from '../secret-page.tsx'
 import { noticesOf, StepLinks, stepRoutes, stepsOf } from '../step.tsx'
-import { requireOperator, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { deskAudit } from './audit.tsx'
 import { deskArea, deskForm, DeskPage, deskPaths, serviceKeyPath } from './desk-page.tsx'
+import { pageFor, routes } from '../change.tsx'
 
 const pattern = '/desk/service-keys/:id'
 const deskServiceKeys = list('desk-service-keys', deskPaths.serviceKeys, {})
@@ -39,36 +39,31 @@ const createForm = formOf({
   rights: texts,
 })
 /** The keys with which the builder calls the management API. */
-export const serviceKeyRoutes = (door: Door) =>
-  stepRoutes(door, serviceKeySteps)
-    .use(listRoutes(door, deskServiceKeys, { by: 'operator', show: showList }))
-    .use(
-      deskForm(door, deskPaths.newServiceKey, {
-        title: 'Create a service key',
-        tab: deskPaths.serviceKeys,
-        effect: 'gives a secret',
-        form: createForm,
-        more: () => <Rights />,
-        button: 'Create the key',
-        act: async ({ visit, fields: { name, rights, networks, expiresInDays: days }, ticket }) => {
-          const input = {
-            name,
-            rights,
-            networks: networks.split(/[\s,]+/).filter((word) => word !== ''),
-            expiresInDays: days === '' ? null : numberIn(days),
-          }
-          return showNewKey(visit, await visit.asOperator({ ticket }).do(createServiceKey, input))
-        },
-      }),
-    )
-    .get(`${pattern}/new`, async ({ request, params: { id } }) => {
-      const visit = await requireOperator(door, request)
-      return showSecretOf(visit, await serviceKeyOf(door.platform, id))
-    })
-    .get(pattern, async ({ request, params: { id } }) => {
-      const visit = await requireOperator(door, request)
-      return showKey(visit, await serviceKeyOf(door.platform, id))
-    })
+export const serviceKeyRoutes = routes(() => [
+  stepRoutes(...serviceKeySteps),
+  listRoutes(deskServiceKeys, { by: 'operator', show: showList }),
+  deskForm(deskPaths.newServiceKey, {
+    title: 'Create a service key',
+    tab: deskPaths.serviceKeys,
+    effect: 'gives a secret',
+    form: createForm,
+    more: () => <Rights />,
+    button: 'Create the key',
+    act: async ({ visit, fields: { name, rights, networks, expiresInDays: days }, ticket }) => {
+      const input = {
+        name,
+        rights,
+        networks: networks.split(/[\s,]+/).filter((word) => word !== ''),
+        expiresInDays: days === '' ? null : numberIn(days),
+      }
+      return showNewKey(visit, await visit.asOperator({ ticket }).do(createServiceKey, input))
+    },
+  }),
+  pageFor('operator', pattern, async (visit, { id }) => showKey(visit, await serviceKeyOf(visit.door.platform, id))),
+  pageFor('operator', `${pattern}/new`, async (visit, { id }) =>
+    showSecretOf(visit, await serviceKeyOf(visit.door.platform, id)),
+  ),
+])
 
 const showList = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door

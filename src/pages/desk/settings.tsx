@@ -1,28 +1,23 @@
-import { Elysia } from 'elysia'
 import type { SettingFact } from '../../domain/deciding-settings.ts'
-import type { Door } from '../../http/door.ts'
 import { Badge } from '../design/badge.tsx'
 import { type Columns, Table } from '../design/table.tsx'
 import { page } from '../page.ts'
-import { requireOperator } from '../visit.ts'
 import { DeskPage, deskPaths } from './desk-page.tsx'
+import { pageFor } from '../change.tsx'
 
 /** The settings of this server, with where each comes from. */
-export const settingRoutes = (door: Door) =>
-  new Elysia().get(deskPaths.settings, async ({ request }) => {
-    const visit = await requireOperator(door, request)
-    return page(
-      <DeskPage title="Settings" visit={visit} tab={deskPaths.settings}>
-        <p>
-          The settings with which this server runs. Secrets are only said to be set. To change one, set it where it
-          comes from and restart the server. What comes from a file is read again by{' '}
-          <code>systemctl reload app-platform</code>. The guide <a href="/docs/guides/settings">Settings</a> says what
-          each does.
-        </p>
-        <Table label="Settings" rows={door.settings} columns={columns} rowHeader="Setting" />
-      </DeskPage>,
-    )
-  })
+export const settingRoutes = pageFor('operator', deskPaths.settings, async (visit) => {
+  return page(
+    <DeskPage title="Settings" visit={visit} tab={deskPaths.settings}>
+      <p>
+        The settings with which this server runs. Secrets are only said to be set. To change one, set it where it comes
+        from and restart the server. What comes from a file is read again by <code>systemctl reload app-platform</code>.
+        The guide <a href="/docs/guides/settings">Settings</a> says what each does.
+      </p>
+      <Table label="Settings" rows={visit.door.settings} columns={columns} rowHeader="Setting" />
+    </DeskPage>,
+  )
+})
 
 const columns: Columns<SettingFact> = {
   Setting: ({ name }) => <code>{name}</code>,

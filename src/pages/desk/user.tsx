@@ -1,10 +1,9 @@
 import { builderPage, mayUsePassword, type SignInRules } from '../../domain/sign-in-rules.ts'
-import type { Door } from '../../http/door.ts'
 import { lostMailSentence } from '../../domain/mail.ts'
 import { renameUser, setUserEmail } from '../../operations/users/users.ts'
 import { type InspectedUser, inspectUser } from '../../operations/users/find-user.ts'
 import { setUserStatus } from '../../operations/users/set-user-status.ts'
-import { changed } from '../change.tsx'
+import { changed, pageFor, routes } from '../change.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge } from '../design/badge.tsx'
 import { Field } from '../design/field.tsx'
@@ -15,7 +14,7 @@ import { emptyForm, formOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
 import { noticesOf, StepLinks, stepRoutes } from '../step.tsx'
-import { requireOperator, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { deskAudit } from './audit.tsx'
 import { deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 import { counted } from '../words.ts'
@@ -34,52 +33,44 @@ const nameForm = formOf({ name: text })
 const emailForm = formOf({ to: text })
 
 /** One user, and what can be changed about them. `user-steps.tsx` has what asks first. */
-export const deskUserRoutes = (door: Door) =>
-  stepRoutes(door, userSteps)
-    .get(userPattern, async ({ request, params }) => await show(await requireOperator(door, request), params))
-    .get(
-      `${userPattern}/edit`,
-      async ({ request, params }) => await showEdit(await requireOperator(door, request), params),
-    )
-    .use(
-      changed(door, `${userPattern}/enable`, {
-        by: 'operator',
-        effect: 'gives a right',
-        form: emptyForm,
-        show,
-        act: async ({ visit }, { id }) => {
-          const { email } = await inspectUser(door.platform, id)
-          await visit.asOperator().do(setUserStatus, { email, status: 'active' })
-          return seeOther(`${userPath(id)}?done=enable`)
-        },
-      }),
-    )
-    .use(
-      changed(door, `${userPattern}/rename`, {
-        by: 'operator',
-        effect: 'renames',
-        form: nameForm,
-        show: showEdit,
-        act: async ({ visit, fields: { name } }, { id }) => {
-          const { email } = await inspectUser(door.platform, id)
-          await visit.asOperator().do(renameUser, { email, name })
-          return seeOther(`${userPath(id)}?done=renamed`)
-        },
-      }),
-    )
-    .use(
-      changed(door, `${userPattern}/set-email`, {
-        by: 'operator',
-        effect: 'gives a way to sign in',
-        form: emailForm,
-        show: showEdit,
-        act: async ({ visit, fields: { to } }, { id }) => {
-          const { email } = await inspectUser(door.platform, id)
-          await visit.asOperator().do(setUserEmail, { email, to })
-          return seeOther(`${userPath(id)}?done=email`)
-        },
-      }),
-    )
+export const deskUserRoutes = routes(() => [
+  stepRoutes(...userSteps),
+  pageFor('operator', userPattern, show),
+  pageFor('operator', `${userPattern}/edit`, showEdit),
+  changed(`${userPattern}/enable`, {
+    by: 'operator',
+    effect: 'gives a right',
+    form: emptyForm,
+    show,
+    act: async ({ visit }, { id }) => {
+      const { email } = await inspectUser(visit.door.platform, id)
+      await visit.asOperator().do(setUserStatus, { email, status: 'active' })
+      return seeOther(`${userPath(id)}?done=enable`)
+    },
+  }),
+  changed(`${userPattern}/rename`, {
+    by: 'operator',
+    effect: 'renames',
+    form: nameForm,
+    show: showEdit,
+    act: async ({ visit, fields: { name } }, { id }) => {
+      const { email } = await inspectUser(visit.door.platform, id)
+      await visit.asOperator().do(renameUser, { email, name })
+      return seeOther(`${userPath(id)}?done=renamed`)
+    },
+  }),
+  changed(`${userPattern}/set-email`, {
+    by: 'operator',
+    effect: 'gives a way to sign in',
+    form: emailForm,
+    show: showEdit,
+    act: async ({ visit, fields: { to } }, { id }) => {
+      const { email } = await inspectUser(visit.door.platform, id)
+      await visit.asOperator().do(setUserEmail, { email, to })
+      return seeOther(`${userPath(id)}?done=email`)
+    },
+  }),
+])
 
 type Id = { readonly id: string }
 

@@ -1,4 +1,3 @@
-import type { Door } from '../../http/door.ts'
 import { countUsers, inspectUser, searchUsers, type UserSummary } from '../../operations/users/find-user.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge } from '../design/badge.tsx'
@@ -6,14 +5,14 @@ import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { page } from '../page.ts'
 import { choice, list, listRoutes, order, search, timeOrders } from '../list.ts'
-import { requireOperator, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { deskForm, DeskPage, deskPaths, userPath } from './desk-page.tsx'
-import { Elysia } from 'elysia'
 import { inviteUser } from '../../operations/users/passwords.ts'
 import { email, line } from '../design/field.tsx'
 import { ShownOnce } from '../design/values.tsx'
 import { formOf } from '../form.ts'
 import { secretPage, showOnce } from '../secret-page.tsx'
+import { pageFor, routes } from '../change.tsx'
 
 const deskUsers = list('desk-users', deskPaths.users, {
   q: search('Name, email address or ID in the builder'),
@@ -24,9 +23,6 @@ const deskUsers = list('desk-users', deskPaths.users, {
   role: choice('Rights', [['operator', 'Operators']], 'Everybody'),
   sort: order([['email', 'Email address'], ...timeOrders]),
 })
-
-/** Every user, with a search. */
-export const deskUsersRoutes = (door: Door) => listRoutes(door, deskUsers, { by: 'operator', show })
 
 const show = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door
@@ -80,39 +76,37 @@ export const UserBadges = ({ user }: UserBadgesProps) => (
   </>
 )
 
-/** The form that invites a user, and the page that shows a link once. */
-export const newUserRoutes = (door: Door) =>
-  new Elysia()
-    .get('/desk/users/:id/new-link', async ({ request, params: { id } }) => {
-      const visit = await requireOperator(door, request)
-      const user = await inspectUser(door.platform, id)
-      return secretPage(visit, (link) => <NewLinkPage visit={visit} user={user} link={link} />)
-    })
-    .use(
-      deskForm(door, deskPaths.newUser, {
-        title: 'Invite a user',
-        tab: deskPaths.users,
-        effect: 'gives a way to sign in',
-        form: formOf({
-          email: email('Email address', { hint: 'The user signs in with it. You can change it later.' }),
-          name: line('Name', { hint: 'Other people see this name.' }),
-        }),
-        more: (visit) => (
-          <p class="muted">
-            The next page shows a link that lets the user set a password
-            {visit.door.platform.mailer === null ? '' : ', and they also receive one by email'}. You can grant operator
-            rights on the page of the user.
-          </p>
-        ),
-        button: 'Create the invitation',
-        act: async ({ visit, fields, ticket }) => {
-          const input = { email: fields.email, name: fields.name, isOperator: false }
-          const { user, link } = await visit.asOperator({ ticket }).do(inviteUser, input)
-          return showOnce(visit, newLinkPath(user.id), link)
-        },
-        again: () => ({ section: 'desk', href: deskPaths.users, name: 'Go to the users', message: invitedBefore }),
-      }),
-    )
+/** Every user, with a search; the form that invites one, and the page that shows a link once. */
+export const deskUsersRoutes = routes(() => [
+  listRoutes(deskUsers, { by: 'operator', show }),
+  pageFor('operator', '/desk/users/:id/new-link', async (visit, { id }) => {
+    const user = await inspectUser(visit.door.platform, id)
+    return secretPage(visit, (link) => <NewLinkPage visit={visit} user={user} link={link} />)
+  }),
+  deskForm(deskPaths.newUser, {
+    title: 'Invite a user',
+    tab: deskPaths.users,
+    effect: 'gives a way to sign in',
+    form: formOf({
+      email: email('Email address', { hint: 'The user signs in with it. You can change it later.' }),
+      name: line('Name', { hint: 'Other people see this name.' }),
+    }),
+    more: (visit) => (
+      <p class="muted">
+        The next page shows a link that lets the user set a password
+        {visit.door.platform.mailer === null ? '' : ', and they also receive one by email'}. You can grant operator
+        rights on the page of the user.
+      </p>
+    ),
+    button: 'Create the invitation',
+    act: async ({ visit, fields, ticket }) => {
+      const input = { email: fields.email, name: fields.name, isOperator: false }
+      const { user, link } = await visit.asOperator({ ticket }).do(inviteUser, input)
+      return showOnce(visit, newLinkPath(user.id), link)
+    },
+    again: () => ({ section: 'desk', href: deskPaths.users, name: 'Go to the users', message: invitedBefore }),
+  }),
+])
 
 const invitedBefore =
   'This form was sent before. Nothing was done a second time. If the user was created, they are in the list. A link is shown only once: if you did not see it, open the user and create a reset link.'

@@ -1,6 +1,4 @@
-import { Elysia } from 'elysia'
 import { builderKinds, maximumEndpoints } from '../../domain/webhook-event.ts'
-import type { Door } from '../../http/door.ts'
 import { type AttemptRecord, listAttempts } from '../../operations/webhooks/deliveries.ts'
 import {
   addEndpoint,
@@ -29,9 +27,10 @@ import { page } from '../page.ts'
 import { proveFirst } from '../proof.ts'
 import { secretPage, showOnce } from '../secret-page.tsx'
 import { noticesOf, StepLinks, stepRoutes } from '../step.tsx'
-import { requireOperator, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { millisecondsInWords } from '../words.ts'
 import { builderEndpointPath, deskArea, deskForm, DeskPage, deskPaths } from './desk-page.tsx'
+import { pageFor, routes } from '../change.tsx'
 
 const endpointAttempts = list('builder-attempts', '/desk/webhooks/:id', {})
 type At = { readonly id: string }
@@ -64,51 +63,41 @@ const notices = {
 } as const
 
 /** The builder's own webhook endpoints. */
-export const builderWebhookRoutes = (door: Door) =>
-  stepRoutes(door, steps)
-    .use(
-      new Elysia().get(deskPaths.webhooks, async ({ request }) => await showList(await requireOperator(door, request))),
-    )
-    .use(
-      deskForm(door, deskPaths.newWebhook, {
-        title: 'Add a webhook endpoint',
-        about: 'It hears of the installs, grants and versions of all apps, of the apps themselves, and of users.',
-        tab: deskPaths.webhooks,
-        effect: 'sends events elsewhere',
-        form,
-        more: () => (
-          <ChoiceSet legend="Events" name="kinds">
-            <ChoiceList
-              name="kinds"
-              options={builderKinds.map((kind) => [kind, <code>{kind}</code>, ''])}
-              chosen={[]}
-            />
-          </ChoiceSet>
-        ),
-        button: 'Add the endpoint',
-        act: async ({ visit, fields: { url, kinds }, ticket }) => {
-          takeOutgoingShare(visit)
-          const input = { slug: null, environment: 'production', url, kinds } as const
-          const { id, secret } = await visit.asOperator({ ticket }).do(addEndpoint, input)
-          return showOnce(visit, builderEndpointPath(id, 'secret'), secret)
-        },
-      }),
-    )
-    .use(listRoutes(door, endpointAttempts, { by: 'operator', show }))
-    .get('/desk/webhooks/:id/secret', async ({ request, params: { id } }) => {
-      const visit = await requireOperator(door, request)
-      return showSecret(visit, await readEndpoint(door.platform, null, id))
-    })
-    .use(
-      endpointButtonRoutes(door, '/desk/webhooks/:id', {
-        by: 'operator',
-        show,
-        find: async (visit, { id }) => {
-          await readEndpoint(door.platform, null, id)
-          return { id, acting: () => visit.asOperator(), page: builderEndpointPath(id) }
-        },
-      }),
-    )
+export const builderWebhookRoutes = routes(() => [
+  stepRoutes(...steps),
+  pageFor('operator', deskPaths.webhooks, showList),
+  deskForm(deskPaths.newWebhook, {
+    title: 'Add a webhook endpoint',
+    about: 'It hears of the installs, grants and versions of all apps, of the apps themselves, and of users.',
+    tab: deskPaths.webhooks,
+    effect: 'sends events elsewhere',
+    form,
+    more: () => (
+      <ChoiceSet legend="Events" name="kinds">
+        <ChoiceList name="kinds" options={builderKinds.map((kind) => [kind, <code>{kind}</code>, ''])} chosen={[]} />
+      </ChoiceSet>
+    ),
+    button: 'Add the endpoint',
+    act: async ({ visit, fields: { url, kinds }, ticket }) => {
+      takeOutgoingShare(visit)
+      const input = { slug: null, environment: 'production', url, kinds } as const
+      const { id, secret } = await visit.asOperator({ ticket }).do(addEndpoint, input)
+      return showOnce(visit, builderEndpointPath(id, 'secret'), secret)
+    },
+  }),
+  listRoutes(endpointAttempts, { by: 'operator', show }),
+  pageFor('operator', '/desk/webhooks/:id/secret', async (visit, { id }) =>
+    showSecret(visit, await readEndpoint(visit.door.platform, null, id)),
+  ),
+  endpointButtonRoutes('/desk/webhooks/:id', {
+    by: 'operator',
+    show,
+    find: async (visit, { id }) => {
+      await readEndpoint(visit.door.platform, null, id)
+      return { id, acting: () => visit.asOperator(), page: builderEndpointPath(id) }
+    },
+  }),
+])
 
 const showList = async (visit: Visit): Promise<Response> =>
   page(

@@ -32,17 +32,28 @@ import { presentedToken } from '../../http/session-cookie.ts'
 import { signOutHere, fieldsOf, formOf, originFault, readValues, refuseForm, text, ticketKey } from '../form.ts'
 import { RightAddress } from '../design/field.tsx'
 
-/** The consent page: an app asks for access (RFC 6749 section 3.1). Showing it changes nothing. */
+/**
+ * The consent page: an app asks for access (RFC 6749 section 3.1). Showing it changes nothing. Then the decision, and the way to another
+ * account.
+ */
 export const consentRoutes = (door: Door) =>
-  new Elysia().get(authorizationPath, async ({ request }) => {
-    const visit = await findVisit(door, request)
-    const parameters = readAuthorizationParameters(rawQueryOf(request))
-    try {
-      return await ask(door, request, visit, parameters)
-    } catch (error) {
-      return await unansweredPage(door, callOf(request), error, { visit, parameters })
-    }
-  })
+  new Elysia()
+    .get(authorizationPath, async ({ request }) => {
+      const visit = await findVisit(door, request)
+      const parameters = readAuthorizationParameters(rawQueryOf(request))
+      try {
+        return await ask(door, request, visit, parameters)
+      } catch (error) {
+        return await unansweredPage(door, callOf(request), error, { visit, parameters })
+      }
+    })
+    .post(authorizationPath, async ({ request }) => await decide(door, request))
+    .post(switchAccountPath, async ({ request }) => {
+      const read = async () => fieldsOf(switchForm, await readValues(callOf(request), switchForm))
+      const fields = await signOutHere(door, request, read)
+      const asked = authorizationRequestOf(readAuthorizationParameters(fields.request))
+      return seeOther(signInPath(asked), [forgetCookie(door, 'session')])
+    })
 
 const ask = async (
   door: Door,
@@ -203,17 +214,6 @@ const decisionForm = formOf({ request: text, decision: Type.Union([Type.Literal(
   'request',
 ])
 const switchForm = formOf({ request: text })
-
-/** The decision about an app's request, and the way to another account. */
-export const decisionRoutes = (door: Door) =>
-  new Elysia()
-    .post(authorizationPath, async ({ request }) => await decide(door, request))
-    .post(switchAccountPath, async ({ request }) => {
-      const read = async () => fieldsOf(switchForm, await readValues(callOf(request), switchForm))
-      const fields = await signOutHere(door, request, read)
-      const asked = authorizationRequestOf(readAuthorizationParameters(fields.request))
-      return seeOther(signInPath(asked), [forgetCookie(door, 'session')])
-    })
 
 const decide = async (door: Door, request: Request): Promise<Response> => {
   const call = callOf(request)
