@@ -12,7 +12,7 @@ import { timeKeyAt } from '../../src/domain/time-key.ts'
 import { webhookHistoryMs } from '../../src/domain/webhook-delivery.ts'
 import * as tables from '../tables/sqlite.ts'
 import { removeSome, keyOf } from './rows.ts'
-import type { DrizzleConnection } from './connection.ts'
+import { type DrizzleConnection, only } from './connection.ts'
 import { pick } from '../../src/domain/pick.ts'
 
 /** Rows that go by age: once `by` is below what `at` makes of the time that is `keptMs` ago. */
@@ -264,11 +264,23 @@ export const personalQueries = (db: DrizzleConnection) => {
         .where(isNull(apps.deletedAt))
         .orderBy(asc(known.appId), asc(known.environment))
     },
-    /** Removes everything personal. What was issued must have ended. */
-    erase: async (person: Person, now: number): Promise<void> => {
-      const values = { ...erasedUser, erasedAt: now, updatedAt: now }
-      await db.update(tables.users).set(values).where(eq(tables.users.id, person.id))
+    /**
+     * Removes everything personal. What was issued must have ended. True for exactly one of any number of racing calls. The address is
+     * that of this moment, and it is read here: one that was read before may be somebody else's by now.
+     */
+    erase: async (id: string, now: number): Promise<boolean> => {
+      const theirs = and(eq(tables.users.id, id), isNull(tables.users.erasedAt))
+      const { email } = tables.users
+      const person = only(
+        await db.update(tables.users).set({ erasedAt: now }).where(theirs).returning({ id: tables.users.id, email }),
+      )
+      if (person === null) return false
+      await db
+        .update(tables.users)
+        .set({ ...erasedUser, updatedAt: now })
+        .where(eq(tables.users.id, id))
       for (const erasure of erasures((of) => isOfPerson(of, person))) await db.run(erasure)
+      return true
     },
   }
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'bun:test'
 import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { signInWithIdentity } from '../../src/operations/sessions/identity.ts'
-import { linkUser, createUser } from '../../src/operations/users/users.ts'
+import { linkUser, createUser, newUser } from '../../src/operations/users/users.ts'
 import { normalizeEmail } from '../../src/domain/user.ts'
 import { hashSecret } from '../../src/domain/secret.ts'
 import { serviceRights } from '../../src/domain/service-key.ts'
@@ -178,6 +178,8 @@ describe('the erasure of a person', () => {
       await addPerson('wiped')
       await platform.database.transaction(async (q) => {
         for (const [index, address] of others.entries()) {
+          const facts = { externalId: null, name: 'Many', pictureUrl: null, status: 'active' } as const
+          await q.users.insert(newUser({ id: `usr_many${index}`, email: address, ...facts }, 1))
           await q.mails.insert({ id: `mail_many${index}`, ...waiting, address, createdAt: 1 })
         }
       })
@@ -187,7 +189,7 @@ describe('the erasure of a person', () => {
       for (const word of [...words, others[7] ?? '']) expect(bytes()).toContain(word)
       await ask('DELETE', '/users/wiped')
       await platform.database.transaction(async (q) => {
-        for (const address of others) await q.personal.erase({ id: 'nobody', email: address }, 1)
+        for (const index of others.keys()) await q.personal.erase(`usr_many${index}`, 1)
       })
       const left = () => {
         const found = bytes()

@@ -1,10 +1,11 @@
-import type { User } from '../../../db/database.ts'
+import type { Queries, User } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { normalizeEmail } from '../../domain/user.ts'
+import { checkingFirst } from '../acting-as.ts'
 import { badInput, decide, type OpenChange, type Operation } from '../decide.ts'
 import { endIssued, endSignIns } from '../end-access.ts'
 import { removeResources } from '../resources/resources.ts'
-import { ordinaryUser, sparingOperators, builderUser } from './users.ts'
+import { ordinaryUser, builderUser } from './users.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import { storedJson } from '../stored-json.ts'
 import type { Platform } from '../platform.ts'
@@ -29,20 +30,18 @@ export const eraseUser: Operation<Whom, ErasedUser> = async (platform, trace, ac
   const { queries } = platform.database
   const found = 'externalId' in whom ? await ordinaryUser(queries, whom.externalId) : await userOf(queries, whom.email)
   if (found instanceof PlatformError) throw found
-  const blocked = await whyNot({ q: queries }, found.id)
+  const { id } = found
+  const blocked = await whyNot(queries, id)
   if (blocked !== null) throw blocked
+  const checked = checkingFirst(platform, () => ({ each: async (q) => await whyNot(q, id) }))
   // Grants end in parts, so that other writes need not wait. The last transaction ends what was issued meanwhile.
-  await endIssued(sparingOperators(platform, found.id), trace, actor, { kind: 'user', userId: found.id })
+  await endIssued(checked, trace, actor, { kind: 'user', userId: id })
   let removed: Removed = { resources: 0, installs: 0 }
   for (let removals = 1; removals <= mostRemovals; removals += 1) {
-    removed = await decide(
-      platform,
-      trace,
-      { actor, endsAccess: true },
-      async (change) => await removePlaces(change, found.id, removed),
-    )
-    const erase = async (change: OpenChange) => await erasePerson(change, found, removed)
-    const erased = await decide(platform, trace, { actor, endsAccess: true }, erase).catch(unlessPlacesCame)
+    const remove = async (change: OpenChange) => await removePlaces(change, id, removed)
+    removed = await decide(checked, trace, { actor, endsAccess: true }, remove)
+    const erase = async (change: OpenChange) => await erasePerson(change, id, removed)
+    const erased = await decide(checked, trace, { actor, endsAccess: true }, erase).catch(unlessPlacesCame)
     if (erased !== null) return erased
   }
   throw refuse('unavailable', { retryAfterSeconds: 1 })
@@ -54,9 +53,7 @@ type Removed = Omit<ErasedUser, 'id'>
  * Removes the websites and stores, before the transaction that removes the address: that one has to wait for every import which brings
  * the person something, and such an import may wait for what is removed here.
  */
-const removePlaces = async (change: OpenChange, userId: string, before: Removed): Promise<Removed | PlatformError> => {
-  const refusal = await whyNot(change, userId)
-  if (refusal !== null) return refusal
+const removePlaces = async (change: OpenChange, userId: string, before: Removed): Promise<Removed> => {
   const places = await change.q.resources.ofOwner(userId)
   const installs = await removeResources(change, places)
   return { resources: before.resources + places.length, installs: before.installs + installs }
@@ -70,16 +67,10 @@ const unlessPlacesCame = (error: unknown): null => {
   throw error
 }
 
-const erasePerson = async (
-  change: OpenChange,
-  { id, email }: User,
-  removed: Removed,
-): Promise<ErasedUser | PlatformError> => {
+const erasePerson = async (change: OpenChange, id: string, removed: Removed): Promise<ErasedUser | PlatformError> => {
   const { q, now, record, tell } = change
-  const refusal = await whyNot(change, id)
-  if (refusal !== null) return refusal
   await endSignIns(change, id)
-  await q.personal.erase({ id, email }, now)
+  if (!(await q.personal.erase(id, now))) return refuse('record_not_found')
   if ((await q.resources.ofOwner(id)).length > 0) throw new PlacesCame()
   await q.grants.revokeOfUser(id, null, now, { after: '', limit: 10_000 })
   await record({ action: 'user.erased', target: id, detail: removed })
@@ -87,16 +78,16 @@ const erasePerson = async (
   return { id, ...removed }
 }
 
-const userOf = async (q: OpenChange['q'], address: string): Promise<User | PlatformError> => {
+const userOf = async (q: Queries, address: string): Promise<User | PlatformError> => {
   const email = normalizeEmail(address)
   const user = email === null ? null : await q.users.byEmail(email)
   return user ?? badInput('email', 'There is no user with this address.')
 }
 
-/** Read again in the transaction: the user may have become an operator or got an app. */
-const whyNot = async ({ q }: Pick<OpenChange, 'q'>, userId: string): Promise<PlatformError | null> => {
+/** Asked again in every transaction: the user may have become an operator or got an app, and another call may have erased them. */
+const whyNot = async (q: Queries, userId: string): Promise<PlatformError | null> => {
   const user = await q.users.byId(userId)
-  if (user === null) return refuse('record_not_found')
+  if (user?.erasedAt !== null) return refuse('record_not_found')
   if (user.isOperator) return refuse('operator_protected', { message: operatorFirst })
   return (await q.apps.listOwnedBy(userId)).length === 0 ? null : refuse('owns_apps')
 }
