@@ -1,3 +1,5 @@
+import { wireRecord } from '../domain/timestamp.ts'
+
 type Fields = Readonly<Record<string, unknown>>
 
 /** What a command prints: one JSON value, or text for people. */
@@ -55,18 +57,6 @@ type Ended = Readonly<Record<'appTokens' | 'grants' | 'sessions' | 'embeddedSess
 
 export const endedText = ({ appTokens, grants, sessions, embeddedSessions }: Ended): string =>
   `app tokens ${appTokens}, grants ${grants}, sessions ${sessions}, embedded sessions ${embeddedSessions}`
-
-/** A record in its wire form: `at` and names that end in `At` are RFC 3339 times with milliseconds. */
-export const wireRecord = (record: Fields): Fields =>
-  Object.fromEntries(
-    Object.entries(record).map(([name, value]) => [
-      name,
-      typeof value === 'number' && isTime(name) ? wireTime(value) : value,
-    ]),
-  )
-
-const isTime = (name: string): boolean => name === 'at' || name.endsWith('At')
-const wireTime = (epochMs: number): string => new Date(epochMs).toISOString()
 
 /** One field per line. A nested field has the names of both. */
 export const recordText = (record: Fields): string => {

@@ -2,7 +2,6 @@
 import type { Static } from '@sinclair/typebox'
 import type * as events from '../http/contract/events.ts'
 import type * as management from '../http/contract/management.ts'
-import type * as scopes from '../http/contract/management-scopes.ts'
 import type * as oauth from '../http/contract/oauth.ts'
 import type * as resources from '../http/contract/resources.ts'
 import type * as sessions from '../http/contract/sessions.ts'
@@ -88,10 +87,10 @@ export type InstallQuery = Paging & {
   readonly userExternalId?: string
 }
 export type ManagedApp = Static<typeof management.managedApp>
-export type ScopeStatement = Static<typeof scopes.scopeStatement>
-export type ManagedScope = Static<typeof scopes.managedScope>
-export type RetiredScope = Static<typeof scopes.retiredScope>
-export type GivenScopes = Static<typeof scopes.givenScopes>
+export type ScopeStatement = Static<typeof management.scopeStatement>
+export type ManagedScope = Static<typeof management.managedScope>
+export type RetiredScope = Static<typeof management.retiredScope>
+export type GivenScopes = Static<typeof management.givenScopes>
 export type CommandRequest = Static<typeof management.commandRequest>
 export type CommandResult = Static<typeof management.commandResult>
 export type AuditPage = Static<typeof management.auditEventList>

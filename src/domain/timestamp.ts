@@ -19,3 +19,20 @@ const isDay = (year: number, month: number, day: number): boolean => {
   date.setUTCFullYear(year, month - 1, day)
   return date.getUTCMonth() === month - 1 // JavaScript moves a day that does not exist into the next month
 }
+
+/** The same record with its times as texts. */
+type WithTexts<T> = {
+  readonly [Name in keyof T]: Name extends 'at' | `${string}At` ? TimeText<T[Name]> : T[Name]
+}
+type TimeText<T> = Exclude<T, number> | (number extends T ? string : never)
+
+/** A record in its wire form: `at` and names that end in `At` are RFC 3339 times with milliseconds. */
+export const wireRecord = <T extends object>(record: T): WithTexts<T> =>
+  Object.fromEntries(
+    Object.entries(record).map(([name, value]) => [
+      name,
+      typeof value === 'number' && isTime(name) ? new Date(value).toISOString() : value,
+    ]),
+  ) as WithTexts<T>
+
+const isTime = (name: string): boolean => name === 'at' || name.endsWith('At')

@@ -1,136 +1,96 @@
 /** The API: every endpoint for programs, in the order of the contract. Pages for people are in `src/pages`. */
 import type { Endpoint } from './endpoint.ts'
-import { identifyApp, issueToken } from './endpoints/app-tokens.ts'
-import { deleteOneApp, readApps, transferOneApp } from './endpoints/management-apps.ts'
-import { approveInstall, deactivateInstall, readInstalls, rejectInstall } from './endpoints/management-installs.ts'
-import {
-  deleteResource,
-  importResourceLines,
-  putResource,
-  readOneResource,
-  readResources,
-} from './endpoints/management-resources.ts'
-import { exportAudit, runOneCommand } from './endpoints/management-operating.ts'
-import {
-  endAccessOfUser,
-  eraseOneUser,
-  importUserLines,
-  putUser,
-  readPersonalData,
-  readUser,
-  readUsers,
-} from './endpoints/management-users.ts'
-import {
-  deleteScope,
-  giveScopeToApp,
-  putScope,
-  readScope,
-  readScopes,
-  takeScopeFromApp,
-} from './endpoints/management-scopes.ts'
-import {
-  pingBuilderEndpoint,
-  readBuilderAttempts,
-  readBuilderEndpoints,
-  resendBuilderEvents,
-} from './endpoints/management-webhooks.ts'
-import { acceptSignIn, rejectSignIn } from './endpoints/management-sign-in.ts'
-import { readDirectory } from './endpoints/directory.ts'
-import { isAlive, isReady, readMetrics } from './endpoints/health.ts'
-import { identifyUser, issueUserTokens, recordConsent, revoke } from './endpoints/oauth.ts'
-import { listBuilderResources, listToldInstalls, readToldInstall } from './endpoints/resources.ts'
-import { signOutEndpoint, readSession, signInEndpoint, startEmbeddedSession } from './endpoints/sessions.ts'
-import {
-  standardIntrospection,
-  standardResourceMetadata,
-  standardRevocation,
-  standardServerMetadata,
-  standardToken,
-} from './endpoints/standard.ts'
-import { askUserInfo, checkToken, readUserInfo } from './endpoints/token-checks.ts'
-import { deleteVersion, listAppVersions, rollBack, uploadVersion } from './endpoints/versions.ts'
-import {
-  listWebhookAttempts,
-  listWebhookEndpoints,
-  pingWebhookEndpoint,
-  resendWebhookEvents,
-} from './endpoints/webhooks.ts'
+import * as appTokens from './endpoints/app-tokens.ts'
+import * as managedApps from './endpoints/management-apps.ts'
+import * as managedResources from './endpoints/management-resources.ts'
+import * as operating from './endpoints/management-operating.ts'
+import * as managedUsers from './endpoints/management-users.ts'
+import * as webhooks from './endpoints/webhooks.ts'
+import * as signIn from './endpoints/management-sign-in.ts'
+import * as directory from './endpoints/directory.ts'
+import * as health from './endpoints/health.ts'
+import * as oauth from './endpoints/oauth.ts'
+import * as resources from './endpoints/resources.ts'
+import * as sessions from './endpoints/sessions.ts'
+import * as standard from './endpoints/standard.ts'
+import * as tokenChecks from './endpoints/token-checks.ts'
+import * as versions from './endpoints/versions.ts'
 
 /** Every endpoint that a server answers. */
 export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean }): readonly Endpoint[] => [
   // The ten endpoints of the contract.
-  issueToken,
-  identifyApp,
-  listAppVersions,
-  uploadVersion,
-  rollBack,
-  deleteVersion,
-  recordConsent,
-  issueUserTokens,
-  identifyUser,
-  revoke,
-  listBuilderResources,
+  appTokens.issueToken,
+  appTokens.identifyApp,
+  versions.listAppVersions,
+  versions.uploadVersion,
+  versions.rollBack,
+  versions.deleteVersion,
+  oauth.recordConsent,
+  oauth.issueUserTokens,
+  oauth.identifyUser,
+  oauth.revoke,
+  resources.listBuilderResources,
   // Which websites and stores an app serves.
-  listToldInstalls,
-  readToldInstall,
+  resources.listToldInstalls,
+  resources.readToldInstall,
   // With the credentials and rules of the contract, for the command line of developers.
-  listWebhookEndpoints,
-  pingWebhookEndpoint,
-  listWebhookAttempts,
-  resendWebhookEvents,
+  webhooks.listWebhookEndpoints,
+  webhooks.pingWebhookEndpoint,
+  webhooks.listWebhookAttempts,
+  webhooks.resendWebhookEvents,
   // Outside the contract: no version header (contract section 6).
-  signInEndpoint,
-  readSession,
-  signOutEndpoint,
-  startEmbeddedSession,
+  sessions.signInEndpoint,
+  sessions.readSession,
+  sessions.signOutEndpoint,
+  sessions.startEmbeddedSession,
   // The RFC wire format of the OAuth endpoints.
-  standardServerMetadata,
-  standardResourceMetadata,
-  standardToken,
-  standardRevocation,
-  standardIntrospection,
+  standard.standardServerMetadata,
+  standard.standardResourceMetadata,
+  standard.standardToken,
+  standard.standardRevocation,
+  standard.standardIntrospection,
   // For the builder's own API, and for OpenID Connect clients.
-  checkToken,
-  readUserInfo,
-  askUserInfo,
+  tokenChecks.checkToken,
+  tokenChecks.readUserInfo,
+  tokenChecks.askUserInfo,
   // The management API.
-  readUsers,
-  importUserLines,
-  putUser,
-  readUser,
-  eraseOneUser,
-  readPersonalData,
-  endAccessOfUser,
-  readResources,
-  putResource,
-  readOneResource,
-  deleteResource,
-  importResourceLines,
-  readApps,
-  transferOneApp,
-  deleteOneApp,
-  readInstalls,
-  approveInstall,
-  rejectInstall,
-  deactivateInstall,
-  readScopes,
-  putScope,
-  readScope,
-  deleteScope,
-  giveScopeToApp,
-  takeScopeFromApp,
-  readBuilderEndpoints,
-  pingBuilderEndpoint,
-  readBuilderAttempts,
-  resendBuilderEvents,
-  exportAudit,
-  runOneCommand,
-  acceptSignIn,
-  rejectSignIn,
+  managedUsers.readUsers,
+  managedUsers.importUserLines,
+  managedUsers.putUser,
+  managedUsers.readUser,
+  managedUsers.eraseOneUser,
+  managedUsers.readPersonalData,
+  managedUsers.endAccessOfUser,
+  managedResources.readResources,
+  managedResources.putResource,
+  managedResources.readOneResource,
+  managedResources.deleteResource,
+  managedResources.importResourceLines,
+  managedApps.readApps,
+  managedApps.transferOneApp,
+  managedApps.deleteOneApp,
+  managedResources.readInstalls,
+  managedResources.approveInstall,
+  managedResources.rejectInstall,
+  managedResources.deactivateInstall,
+  managedApps.readScopes,
+  managedApps.putScope,
+  managedApps.readScope,
+  managedApps.deleteScope,
+  managedApps.giveScopeToApp,
+  managedApps.takeScopeFromApp,
+  webhooks.readBuilderEndpoints,
+  webhooks.pingBuilderEndpoint,
+  webhooks.readBuilderAttempts,
+  webhooks.resendBuilderEvents,
+  operating.exportAudit,
+  operating.runOneCommand,
+  signIn.acceptSignIn,
+  signIn.rejectSignIn,
   // For everybody.
-  readDirectory,
+  directory.readDirectory,
   // For monitors.
-  isAlive,
-  isReady,
-  ...(servesMetrics ? [readMetrics] : []),
+  health.isAlive,
+  health.isReady,
+  ...(servesMetrics ? [health.readMetrics] : []),
 ]

@@ -1,7 +1,7 @@
 import type { VersionRecord } from '../operations/versions/version-record.ts'
 import { remembered } from '../domain/remembered.ts'
 import { refuse } from '../domain/errors.ts'
-import { type PageRequest, strangeCursor } from '../operations/page.ts'
+import { type Page, type PageRequest, strangeCursor } from '../operations/page.ts'
 
 const rememberedTimes = 4096
 
@@ -37,6 +37,17 @@ export const pageRequest = (
   limit: query.limit === undefined ? limits.standard : limitFrom(query.limit),
   cursor: query.cursor === undefined ? null : cursorFrom(list, query.cursor),
 })
+
+/** The rows of the page that a query asks for, on the wire. */
+export const wirePage = async <Row, Wire>(
+  list: string,
+  query: Parameters<typeof pageRequest>[1],
+  read: (asked: PageRequest) => Promise<Page<Row>>,
+  wire: (row: Row) => Wire,
+) => {
+  const { data, nextCursor } = await read(pageRequest(list, query))
+  return { data: data.map(wire), nextCursor: wireCursor(list, nextCursor) }
+}
 
 export const wireCursor = (list: string, position: string | null): string | null =>
   position === null ? null : Buffer.from(`${list} ${position}`).toString('base64url')

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { recordText, tableText, wireRecord } from '../../src/cli/output.ts'
+import { recordText, tableText } from '../../src/cli/output.ts'
+import { wireRecord } from '../../src/domain/timestamp.ts'
 
 test('times are written as RFC 3339 with milliseconds; other numbers and null stay unchanged', () => {
   expect(wireRecord({ at: 0, createdAt: 1_790_000_000_000, endedAt: null, number: 7, format: 3 })).toEqual({

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
+import { wireRecord } from '../../domain/timestamp.ts'
 import { resetDatabaseClock } from '../../../db/engine.ts'
 import { type CommonFlags, databaseCommand, databaseOf, nameOfPlace } from '../operator-command.ts'
 import { operatorMoment } from '../operator-session.ts'
-import { answer, endedText, wireRecord } from '../output.ts'
+import { answer, endedText } from '../output.ts'
 
 const consequences = `
 For a machine whose clock was once ahead: the time that was trusted then is kept, so that setting a clock back revives

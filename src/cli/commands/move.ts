@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { wireRecord } from '../../domain/timestamp.ts'
 import { moveToPostgres, planMoveOfPostgres } from '../../../db/engine.ts'
 import { migrations } from '../../../db/migrations/index.ts'
 import { isPostgresUrl } from '../../../db/postgres/address.ts'
@@ -7,7 +8,7 @@ import type { StoppedOptions } from '../../../db/stopped.ts'
 import { readDatabasePlace } from '../../config.ts'
 import { type CommonFlags, databaseCommand, databaseOf, databasePathOf } from '../operator-command.ts'
 import { operatorMoment } from '../operator-session.ts'
-import { type Answer, answer, UsageError, wireRecord } from '../output.ts'
+import { type Answer, answer, UsageError } from '../output.ts'
 import { type ProgressBar, startProgressBar } from '../progress-bar.ts'
 
 const steps = `

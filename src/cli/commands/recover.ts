@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
+import { wireRecord } from '../../domain/timestamp.ts'
 import { recoverDatabase } from '../../../db/engine.ts'
 import type { Recovered } from '../../../db/stopped-changes.ts'
 import { type CommonFlags, databaseCommand, databaseOf, nameOfPlace } from '../operator-command.ts'
 import { operatorMoment } from '../operator-session.ts'
-import { answer, endedText, UsageError, wireRecord } from '../output.ts'
+import { answer, endedText, UsageError } from '../output.ts'
 
 const consequences = `
 For a database that has lost changes: the server refuses it, the whole machine was set back to an earlier snapshot, or

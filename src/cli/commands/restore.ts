@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { wireRecord } from '../../domain/timestamp.ts'
 import { isDump } from '../../../db/backup.ts'
 import { restoreMoved } from '../../../db/move.ts'
 import { type Restored, type RestoreFacts, type RestoreStep, restoreSqlite } from '../../../db/restore.ts'
@@ -6,7 +7,7 @@ import { canonicalPath } from '../../../db/sqlite/files.ts'
 import { assertReplaceable } from '../../../db/sqlite/place.ts'
 import type { StoppedOptions } from '../../../db/stopped.ts'
 import { stoppedCommand } from '../operator-command.ts'
-import { type Answer, CommandFailed, endedText, wireRecord } from '../output.ts'
+import { type Answer, CommandFailed, endedText } from '../output.ts'
 import { withReadableBackup } from '../readable-backup.ts'
 
 const consequences = `

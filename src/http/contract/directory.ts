@@ -1,6 +1,6 @@
 /** The directory of apps, for everybody. */
 import { Type } from '@sinclair/typebox'
-import { model, nextCursor, nullableText, text, time } from './fields.ts'
+import { model, pageModel, nullableText, text, time } from './fields.ts'
 
 const listedApp = model('ListedApp', 'An app of the directory. All texts are plain text of developers: escape them.', {
   slug: text('Short name.', 'newsletter'),
@@ -20,7 +20,4 @@ const listedApp = model('ListedApp', 'An app of the directory. All texts are pla
   liveSince: time('When the live version became live.'),
 })
 
-export const listedAppList = model('ListedAppList', 'Apps of the directory.', {
-  data: Type.Array(listedApp, { description: 'By slug.' }),
-  nextCursor,
-})
+export const listedAppList = pageModel('ListedAppList', 'Apps of the directory.', listedApp, 'By slug.')

@@ -81,6 +81,10 @@ export const nextCursor = Type.Union([Type.String({ examples: ['MTI'] }), Type.N
   title: 'NextCursor',
 })
 
+/** A page of a list; `order` says which rows come first. */
+export const pageModel = <T extends TSchema>(name: string, description: string, of: T, order: string) =>
+  model(name, description, { data: Type.Array(of, { description: order }), nextCursor })
+
 /** How a parameter is documented that is text in the URL. */
 export const integer = (minimum: number, maximum: number, example: number) => ({
   type: 'integer',

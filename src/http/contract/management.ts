@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { appStatuses, environments } from '../../domain/app.ts'
 import { installApprovals, installStates } from '../../domain/install.ts'
 import { resourceKinds, resourceStatuses } from '../../domain/resource.ts'
+import { ownScopeUses } from '../../domain/scope.ts'
 import { userStatuses } from '../../domain/user.ts'
 import type { PathParameter } from './details.ts'
 import {
@@ -10,7 +11,7 @@ import {
   integer,
   jsonObject,
   model,
-  nextCursor,
+  pageModel,
   nullable,
   nullableText,
   nullableTime,
@@ -72,10 +73,7 @@ export const managedUser = model('ManagedUser', 'The user.', {
   updatedAt: time('When the user last changed here.'),
 })
 
-export const managedUserList = model('ManagedUserList', 'A page of users.', {
-  data: Type.Array(managedUser, { description: 'Users, oldest first.' }),
-  nextCursor,
-})
+export const managedUserList = pageModel('ManagedUserList', 'A page of users.', managedUser, 'Users, oldest first.')
 
 export const userListQuery = Type.Object({
   email: Type.Optional(text('Only the user of this address.', 'ada@example.com')),
@@ -132,10 +130,12 @@ export const managedResource = model('ManagedResource', 'The website or store.',
   publishedAt: nullableTime('When it was published, if it was.'),
 })
 
-export const managedResourceList = model('ManagedResourceList', 'A page of websites or stores.', {
-  data: Type.Array(managedResource, { description: 'Websites or stores, oldest first.' }),
-  nextCursor,
-})
+export const managedResourceList = pageModel(
+  'ManagedResourceList',
+  'A page of websites or stores.',
+  managedResource,
+  'Websites or stores, oldest first.',
+)
 export const resourceListQuery = Type.Object({
   ownerExternalId: Type.Optional(text("Only those of this owner, by the builder's own ID.", '42')),
   slug: Type.Optional(text('Only those with this slug.', 'my-bakery')),
@@ -174,10 +174,12 @@ export const managedInstall = model('ManagedInstall', 'The install.', {
   createdAt: time('When it was asked for.'),
   updatedAt: time('When it last changed.'),
 })
-export const managedInstallList = model('ManagedInstallList', 'A page of installs.', {
-  data: Type.Array(managedInstall, { description: 'Installs, newest first.' }),
-  nextCursor,
-})
+export const managedInstallList = pageModel(
+  'ManagedInstallList',
+  'A page of installs.',
+  managedInstall,
+  'Installs, newest first.',
+)
 export const installListQuery = Type.Object({
   approval: Type.Optional(oneOf(installApprovals, 'Only those with this decision.', 'pending')),
   state: Type.Optional(oneOf(installStates, 'Only those in this state.', 'active')),
@@ -266,10 +268,7 @@ export const managedApp = model('ManagedApp', 'The app.', {
   deletedAt: nullableTime('When it was deleted.'),
 })
 
-export const managedAppList = model('ManagedAppList', 'The apps of a user.', {
-  data: Type.Array(managedApp, { description: 'By slug.' }),
-  nextCursor,
-})
+export const managedAppList = pageModel('ManagedAppList', 'The apps of a user.', managedApp, 'By slug.')
 
 /** Commands of operators over the network, in the management API. */
 
@@ -296,4 +295,52 @@ export const commandResult = model('CommandResult', 'What the command printed, a
   }),
   stdout: text('Its answer; with --json one JSON value, also for a failure.', 'slug  newsletter'),
   stderr: text('Warnings, and why it failed.', ''),
+})
+
+/** The operator's own scopes in the management API. */
+
+export const scopeParameter: PathParameter = {
+  name: 'name',
+  description: 'Name of the scope: area:verb.',
+  example: 'orders:read',
+}
+export const appSlugParameter: PathParameter = { name: 'app', description: 'Slug of the app.', example: 'newsletter' }
+
+const usableBy = oneOf(ownScopeUses, 'Whose tokens can have it: those of apps, of users, or both.', 'user')
+const words = text('What it allows, as consent pages say it.', 'List your orders')
+
+export const scopeStatement = model('ScopeStatement', 'What is said of the scope, for ever.', {
+  for: usableBy,
+  text: words,
+  restricted: Type.Optional(
+    flag(
+      'Whether an app can register it only after it was given to that app; true if it is missing, except for users alone.',
+      false,
+    ),
+  ),
+})
+
+export const managedScope = model('ManagedScope', 'The scope.', {
+  name: text('Name: area:verb.', 'orders:read'),
+  for: usableBy,
+  text: words,
+  restricted: flag('Whether an app can register it only after it was given to that app.', false),
+  createdAt: time('When it was added.'),
+  retiredAt: nullableTime('When it was retired.'),
+})
+
+export const managedScopeList = pageModel('ManagedScopeList', 'A page of scopes.', managedScope, 'Scopes by name.')
+
+export const retiredScope = model('RetiredScope', 'What lost the scope.', {
+  scope: managedScope,
+  apps: count('Apps that had registered it.', 2),
+  installs: count('Installs that had it.', 3),
+  grants: count('Grants that go on without it.', 5),
+  endedGrants: count('Grants that had no other scope and have ended.', 1),
+})
+
+export const givenScopes = model('GivenScopes', 'The restricted scopes that the app may register.', {
+  appId: recordId('app', 'ID of the app.'),
+  app: text('Slug of the app.', 'newsletter'),
+  given: Type.Array(text('Name of a scope.', 'orders:read'), { description: 'By name.' }),
 })

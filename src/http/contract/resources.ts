@@ -4,6 +4,7 @@ import { resourceKinds, resourceStatuses } from '../../domain/resource.ts'
 import type { PathParameter } from './details.ts'
 import {
   nextCursor,
+  pageModel,
   nullable,
   nullableText,
   nullableTime,
@@ -78,7 +79,4 @@ export const installRecord = model('Install', 'An install of the app on a websit
   createdAt: time('When the user installed the app.'),
   updatedAt: time('When it last changed.'),
 })
-export const installList = model('InstallList', 'A page of installs.', {
-  data: Type.Array(installRecord, { description: 'Installs, oldest first.' }),
-  nextCursor,
-})
+export const installList = pageModel('InstallList', 'A page of installs.', installRecord, 'Installs, oldest first.')

@@ -6,7 +6,7 @@ import {
   environment,
   flag,
   model,
-  nextCursor,
+  pageModel,
   nullable,
   nullableTime,
   oneOf,
@@ -46,14 +46,18 @@ const webhookEndpoint = model('WebhookEndpoint', 'A webhook endpoint of the app,
 const builderEndpoint = model('BuilderWebhookEndpoint', 'A webhook endpoint of the builder, without its secrets.', {
   ...webhookEndpoint.properties,
 })
-export const builderEndpointList = model('BuilderWebhookEndpointList', 'All webhook endpoints of the builder.', {
-  data: Type.Array(builderEndpoint, { description: 'Oldest first.' }),
-  nextCursor,
-})
-export const webhookEndpointList = model('WebhookEndpointList', 'All webhook endpoints in development.', {
-  data: Type.Array(webhookEndpoint, { description: 'Oldest first.' }),
-  nextCursor,
-})
+export const builderEndpointList = pageModel(
+  'BuilderWebhookEndpointList',
+  'All webhook endpoints of the builder.',
+  builderEndpoint,
+  'Oldest first.',
+)
+export const webhookEndpointList = pageModel(
+  'WebhookEndpointList',
+  'All webhook endpoints in development.',
+  webhookEndpoint,
+  'Oldest first.',
+)
 
 export const pingResult = model('WebhookPing', 'What became of a ping.', {
   eventId: recordId('evt', 'The event that was sent.'),
@@ -75,10 +79,12 @@ const webhookAttempt = model('WebhookAttempt', 'One call of an endpoint.', {
   error,
   answer,
 })
-export const attemptList = model('WebhookAttemptList', 'A page of attempts of the last 30 days.', {
-  data: Type.Array(webhookAttempt, { description: 'Newest first.' }),
-  nextCursor,
-})
+export const attemptList = pageModel(
+  'WebhookAttemptList',
+  'A page of attempts of the last 30 days.',
+  webhookAttempt,
+  'Newest first.',
+)
 
 export const resendRequest = model('WebhookResend', 'Which events to send again: exactly one of the three.', {
   event: Type.Optional(recordId('evt', 'This event.')),

@@ -1,5 +1,5 @@
 import { appOf, bearer } from '../bearer.ts'
-import { appIdentity, appTokenRequest, appTokenResponse } from '../contract/oauth.ts'
+import * as contract from '../contract/oauth.ts'
 import { endpoint, jsonBody } from '../endpoint.ts'
 import { contractPath } from '../paths.ts'
 import { wireTime } from '../wire.ts'
@@ -8,8 +8,8 @@ import { issueForApp } from './grants.ts'
 export const issueToken = endpoint({
   method: 'POST',
   path: `${contractPath}/token`,
-  body: jsonBody(appTokenRequest),
-  answers: { 200: appTokenResponse },
+  body: jsonBody(contract.appTokenRequest),
+  answers: { 200: contract.appTokenResponse },
   errors: ['invalid_scope', 'invalid_client', 'scope_not_allowed', 'scope_not_available', 'app_inactive'],
   details: {
     id: 'issueAppToken',
@@ -35,7 +35,7 @@ export const identifyApp = endpoint({
   path: `${contractPath}/me`,
   caller: bearer('appToken'),
   share: 'read',
-  answers: { 200: appIdentity },
+  answers: { 200: contract.appIdentity },
   details: {
     id: 'identifyApp',
     summary: 'Identity of the calling app',

@@ -1,10 +1,11 @@
 import { installLivePath, listedAppPath } from '../../domain/install.ts'
 import { pick } from '../../domain/pick.ts'
 import { listDirectory, type ListedApp } from '../../operations/directory/directory.ts'
+import type { PageRequest } from '../../operations/page.ts'
 import { listedAppList } from '../contract/directory.ts'
 import { listQuery } from '../contract/management.ts'
 import { endpoint, queryOf } from '../endpoint.ts'
-import { pageRequest, wireCursor, wireTime } from '../wire.ts'
+import { wirePage, wireTime } from '../wire.ts'
 
 /** Who installs or hides an app sees that at once here; a cache between may be this much behind. */
 const cacheControl = 'public, max-age=60'
@@ -31,11 +32,9 @@ export const readDirectory = endpoint({
     tag: 'Directory',
   },
   run: async ({ platform }, call, { query }) => {
-    const page = await listDirectory(platform, 'everybody', pageRequest('apps', query))
+    const read = async (asked: PageRequest) => await listDirectory(platform, 'everybody', asked)
+    const page = await wirePage('apps', query, read, (app) => wireListed(app, platform.publicUrl))
     call.headers = { 'cache-control': cacheControl }
-    return {
-      data: page.data.map((app) => wireListed(app, platform.publicUrl)),
-      nextCursor: wireCursor('apps', page.nextCursor),
-    }
+    return page
   },
 })

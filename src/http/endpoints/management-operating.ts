@@ -1,7 +1,8 @@
-import { wholeNumberFrom, wireTime } from '../wire.ts'
+import { wireRecord } from '../../domain/timestamp.ts'
+import { wholeNumberFrom } from '../wire.ts'
 import { refuse } from '../../domain/errors.ts'
-import { readAudit, type ReadEvent } from '../../operations/audit/read-audit.ts'
-import { auditEventList, auditQuery, commandRequest, commandResult } from '../contract/management.ts'
+import { readAudit } from '../../operations/audit/read-audit.ts'
+import * as contract from '../contract/management.ts'
 import { jsonBody, queryOf } from '../endpoint.ts'
 import { managed } from '../management.ts'
 
@@ -23,14 +24,12 @@ const wholeNumberOf = (
   throw refuse('invalid_request', { param, message: wholeNumberFrom(bounds), details: bounds })
 }
 
-const wireEvent = (event: ReadEvent) => ({ ...event, at: wireTime(event.at) })
-
 export const exportAudit = managed({
   method: 'GET',
   path: '/audit',
   right: 'audit:read',
-  query: queryOf(auditQuery),
-  answers: { 200: auditEventList },
+  query: queryOf(contract.auditQuery),
+  answers: { 200: contract.auditEventList },
   id: 'readAudit',
   summary: 'Read the audit log from a position on',
   description:
@@ -39,7 +38,7 @@ export const exportAudit = managed({
     const after = wholeNumberOf('after', query.after, 0, 0, Number.MAX_SAFE_INTEGER)
     const limit = wholeNumberOf('limit', query.limit, usualEvents, 1, mostEvents)
     const { data, next } = await readAudit(door.platform, after, limit)
-    return { data: data.map(wireEvent), next }
+    return { data: data.map(wireRecord), next }
   },
 })
 
@@ -47,8 +46,8 @@ export const runOneCommand = managed({
   method: 'POST',
   path: '/commands',
   right: 'operate',
-  body: jsonBody(commandRequest),
-  answers: { 200: commandResult },
+  body: jsonBody(contract.commandRequest),
+  answers: { 200: contract.commandResult },
   errors: ['operator_protected'],
   id: 'runCommand',
   summary: 'Run a command of operators',

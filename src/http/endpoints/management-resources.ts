@@ -1,34 +1,24 @@
 import { refuse } from '../../domain/errors.ts'
 import { isResourceKind, type ResourceKind } from '../../domain/resource.ts'
-import { parseTimestamp } from '../../domain/timestamp.ts'
+import { parseTimestamp, wireRecord } from '../../domain/timestamp.ts'
+import { listBuilderInstalls, moveBuilderInstall } from '../../operations/installs/lists.ts'
 import {
-  type BuilderResource,
   deleteBuilderResource,
   findBuilderResource,
   listManagedResources,
   putBuilderResource,
   unknownResource,
 } from '../../operations/resources/resources.ts'
-import {
-  externalIdParameter,
-  importedResources,
-  importQuery,
-  kindParameter,
-  resourceListQuery,
-  managedResource,
-  managedResourceList,
-  removedResource,
-  resourceLine,
-  resourceStatement,
-} from '../contract/management.ts'
+import * as contract from '../contract/management.ts'
+import type { PageRequest } from '../../operations/page.ts'
 import { importResources } from '../../operations/resources/import-resources.ts'
-import { jsonBody, lineBody, queryOf } from '../endpoint.ts'
+import { ignoredBody, jsonBody, lineBody, queryOf } from '../endpoint.ts'
 import { importSteps } from '../upload-body.ts'
 import { managed } from '../management.ts'
-import { pageRequest, wireCursor, wireTime, wireTimeOrNull } from '../wire.ts'
+import { wirePage } from '../wire.ts'
 
 const path = '/resources/:kind/:externalId'
-const parameters = [kindParameter, externalIdParameter]
+const parameters = [contract.kindParameter, contract.externalIdParameter]
 
 type Path = Readonly<Record<string, string>>
 
@@ -38,13 +28,6 @@ const kindIn = ({ kind = '' }: Path): ResourceKind => {
   return kind
 }
 const named = (place: Path) => ({ kind: kindIn(place), externalId: place['externalId'] ?? '' })
-
-const wireResource = (resource: BuilderResource) => ({
-  ...resource,
-  createdAt: wireTime(resource.createdAt),
-  updatedAt: wireTime(resource.updatedAt),
-  publishedAt: wireTimeOrNull(resource.publishedAt),
-})
 
 /** @throws invalid_request for a text that is no time */
 const timeOf = (param: string, value: string | undefined): number | null => {
@@ -59,8 +42,8 @@ export const putResource = managed({
   method: 'PUT',
   path,
   right: 'resources:write',
-  body: jsonBody(resourceStatement),
-  answers: { 200: managedResource, 201: managedResource },
+  body: jsonBody(contract.resourceStatement),
+  answers: { 200: contract.managedResource, 201: contract.managedResource },
   errors: ['slug_taken', 'route_not_found'],
   id: 'putResource',
   summary: 'Create a website or store, or replace what is stored',
@@ -71,7 +54,7 @@ export const putResource = managed({
     const stated = { ...body, ...named(place), ...times }
     const { resource, created } = await putBuilderResource(door.platform, call, actor, stated)
     call.status = created ? 201 : 200
-    return wireResource(resource)
+    return wireRecord(resource)
   },
 })
 
@@ -79,7 +62,7 @@ export const readOneResource = managed({
   method: 'GET',
   path,
   right: 'resources:read',
-  answers: { 200: managedResource },
+  answers: { 200: contract.managedResource },
   errors: ['record_not_found', 'route_not_found'],
   id: 'getResource',
   summary: 'Read a website or store',
@@ -88,7 +71,7 @@ export const readOneResource = managed({
   run: async (door, _, { path: place }) => {
     const resource = await findBuilderResource(door.platform, named(place))
     if (resource === null) throw unknownResource()
-    return wireResource(resource)
+    return wireRecord(resource)
   },
 })
 
@@ -96,7 +79,7 @@ export const deleteResource = managed({
   method: 'DELETE',
   path,
   right: 'resources:write',
-  answers: { 200: removedResource },
+  answers: { 200: contract.removedResource },
   errors: ['record_not_found', 'route_not_found'],
   id: 'deleteResource',
   summary: 'Remove a website or store',
@@ -110,10 +93,10 @@ export const importResourceLines = managed({
   method: 'POST',
   path: '/resources/import',
   right: 'resources:write',
-  query: queryOf(importQuery),
+  query: queryOf(contract.importQuery),
   body: lineBody,
-  otherBody: { type: 'application/x-ndjson', schema: resourceLine },
-  answers: { 200: importedResources },
+  otherBody: { type: 'application/x-ndjson', schema: contract.resourceLine },
+  answers: { 200: contract.importedResources },
   id: 'importResources',
   summary: 'Create, replace and remove many websites and stores',
   description:
@@ -132,17 +115,54 @@ export const readResources = managed({
   method: 'GET',
   path: '/resources/:kind',
   right: 'resources:read',
-  query: queryOf(resourceListQuery),
-  answers: { 200: managedResourceList },
+  query: queryOf(contract.resourceListQuery),
+  answers: { 200: contract.managedResourceList },
   errors: ['route_not_found'],
   id: 'listResourcesOfBuilder',
   summary: 'List websites or stores',
   description: 'All of one kind, also those that the builder did not send.',
-  parameters: [kindParameter],
+  parameters: [contract.kindParameter],
   run: async (door, _, { path: place, query }) => {
     const { ownerExternalId = null, slug = null, status = null } = query
     const asked = { kind: kindIn(place), ownerExternalId, slug, status }
-    const page = await listManagedResources(door.platform, asked, pageRequest('resources-of-builder', query))
-    return { data: page.data.map(wireResource), nextCursor: wireCursor('resources-of-builder', page.nextCursor) }
+    const read = async (page: PageRequest) => await listManagedResources(door.platform, asked, page)
+    return await wirePage('resources-of-builder', query, read, wireRecord)
   },
 })
+
+export const readInstalls = managed({
+  method: 'GET',
+  path: '/installs',
+  right: 'installs:read',
+  query: queryOf(contract.installListQuery),
+  answers: { 200: contract.managedInstallList },
+  id: 'listInstalls',
+  summary: 'List installs',
+  description: 'Installs of all apps, newest first.',
+  run: async (door, _, { query }) => {
+    const { approval = null, state = null, app = null, userExternalId = null } = query
+    const asked = { approval, state, app, userExternalId }
+    const read = async (page: PageRequest) => await listBuilderInstalls(door.platform, asked, page)
+    return await wirePage('installs', query, read, wireRecord)
+  },
+})
+
+const step = (name: 'approve' | 'reject' | 'deactivate', summary: string, description: string) =>
+  managed({
+    method: 'POST',
+    path: `/installs/:id/${name}`,
+    right: 'installs:write',
+    answers: { 200: contract.managedInstall },
+    errors: ['record_not_found', 'version_not_eligible'],
+    id: `${name}Install`,
+    summary,
+    description: `${description} Repeated, it changes nothing.`,
+    parameters: [contract.installParameter],
+    body: ignoredBody,
+    run: async (door, call, { actor, path: { id = '' } }) =>
+      wireRecord(await moveBuilderInstall(door.platform, call, actor, { id, step: name })),
+  })
+
+export const approveInstall = step('approve', 'Approve an install', 'The app can work for the user at once.')
+export const rejectInstall = step('reject', 'Reject an install', 'The user can install the app again.')
+export const deactivateInstall = step('deactivate', 'Deactivate an install', 'Ends it for good.')

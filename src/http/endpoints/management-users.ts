@@ -1,48 +1,38 @@
 import { refuse } from '../../domain/errors.ts'
 import { parseStrictJson } from '../../domain/strict-json.ts'
+import { wireRecord } from '../../domain/timestamp.ts'
 import { eraseUser, exportUser, personalDataText } from '../../operations/users/personal-data.ts'
 import {
-  type BuilderUser,
   endBuilderUserAccess,
   findBuilderUser,
   listBuilderUsers,
   putBuilderUser,
 } from '../../operations/users/users.ts'
-import {
-  endAccessRequest,
-  endedAccess,
-  erasedUser,
-  externalIdParameter,
-  importedUsers,
-  managedUser,
-  managedUserList,
-  personalData,
-  userLine,
-  userListQuery,
-  userStatement,
-} from '../contract/management.ts'
+import * as contract from '../contract/management.ts'
+import type { Door } from '../door.ts'
 import { jsonBody, lineBody, queryOf } from '../endpoint.ts'
 import { checkOf } from '../schema-check.ts'
 import { importSteps } from '../upload-body.ts'
 import { importUsers } from '../../operations/users/import-users.ts'
 import { managed } from '../management.ts'
-import { pageRequest, wireCursor, wireTime } from '../wire.ts'
+import { wirePage } from '../wire.ts'
 
 const path = '/users/:externalId'
-const parameters = [externalIdParameter]
+const parameters = [contract.externalIdParameter]
 
-const wireUser = (user: BuilderUser) => ({
-  ...user,
-  createdAt: wireTime(user.createdAt),
-  updatedAt: wireTime(user.updatedAt),
-})
+/** @throws record_not_found */
+const userOf = async ({ platform }: Door, externalId: string) => {
+  const user = await findBuilderUser(platform, externalId)
+  if (user === null) throw refuse('record_not_found', { param: 'externalId' })
+  return user
+}
 
 export const putUser = managed({
   method: 'PUT',
   path,
   right: 'users:write',
-  body: jsonBody(userStatement),
-  answers: { 200: managedUser, 201: managedUser },
+  body: jsonBody(contract.userStatement),
+  answers: { 200: contract.managedUser, 201: contract.managedUser },
   errors: ['email_taken', 'operator_protected'],
   id: 'putUser',
   summary: 'Create a user, or replace what is stored',
@@ -54,19 +44,19 @@ export const putUser = managed({
     const stated = { externalId, email, name, pictureUrl, status }
     const { user, created } = await putBuilderUser(door.platform, call, actor, stated)
     call.status = created ? 201 : 200
-    return wireUser(user)
+    return wireRecord(user)
   },
 })
 
-const checkLine = checkOf(userLine)
+const checkLine = checkOf(contract.userLine)
 
 export const importUserLines = managed({
   method: 'POST',
   path: '/users',
   right: 'users:write',
   body: lineBody,
-  otherBody: { type: 'application/x-ndjson', schema: userLine },
-  answers: { 200: importedUsers },
+  otherBody: { type: 'application/x-ndjson', schema: contract.userLine },
+  answers: { 200: contract.importedUsers },
   id: 'importUsers',
   summary: 'Create and replace many users',
   description:
@@ -85,32 +75,32 @@ export const readUser = managed({
   method: 'GET',
   path,
   right: 'users:read',
-  answers: { 200: managedUser },
+  answers: { 200: contract.managedUser },
   errors: ['record_not_found'],
   id: 'getUser',
   summary: 'Read a user',
   description: 'The user of this external ID.',
   parameters,
-  run: async (door, _, { path: { externalId = '' } }) => {
-    const user = await findBuilderUser(door.platform, externalId)
-    if (user === null) throw refuse('record_not_found', { param: 'externalId' })
-    return wireUser(user)
-  },
+  run: async (door, _, { path: { externalId = '' } }) => wireRecord(await userOf(door, externalId)),
 })
 
 export const readUsers = managed({
   method: 'GET',
   path: '/users',
   right: 'users:read',
-  query: queryOf(userListQuery),
-  answers: { 200: managedUserList },
+  query: queryOf(contract.userListQuery),
+  answers: { 200: contract.managedUserList },
   id: 'listUsers',
   summary: 'List users',
   description: 'All users, also those that the builder did not send.',
   run: async (door, _, { query }) => {
     const asked = { email: query.email ?? null, status: query.status ?? null }
-    const page = await listBuilderUsers(door.platform, asked, pageRequest('users', query))
-    return { data: page.data.map(wireUser), nextCursor: wireCursor('users', page.nextCursor) }
+    return await wirePage(
+      'users',
+      query,
+      async (page) => await listBuilderUsers(door.platform, asked, page),
+      wireRecord,
+    )
   },
 })
 
@@ -118,7 +108,7 @@ export const readPersonalData = managed({
   method: 'GET',
   path: `${path}/export`,
   right: 'users:read',
-  answers: { 200: personalData },
+  answers: { 200: contract.personalData },
   errors: ['record_not_found', 'operator_protected'],
   id: 'exportUser',
   summary: 'Everything that is stored about a person',
@@ -126,8 +116,7 @@ export const readPersonalData = managed({
     'As JSON, for the person. Without secrets and hashes. Not of operators: what they did is for the right audit:read.',
   parameters,
   run: async (door, _, { path: { externalId = '' } }) => {
-    const user = await findBuilderUser(door.platform, externalId)
-    if (user === null) throw refuse('record_not_found', { param: 'externalId' })
+    const user = await userOf(door, externalId)
     if (user.isOperator) throw refuse('operator_protected')
     const data = personalDataText(await exportUser(door.platform, user.email))
     return new Response(data, { headers: { 'content-type': 'application/json' } })
@@ -138,7 +127,7 @@ export const eraseOneUser = managed({
   method: 'DELETE',
   path,
   right: 'users:write',
-  answers: { 200: erasedUser },
+  answers: { 200: contract.erasedUser },
   errors: ['record_not_found', 'operator_protected', 'owns_apps'],
   id: 'eraseUser',
   summary: 'Erase a person',
@@ -153,8 +142,8 @@ export const endAccessOfUser = managed({
   method: 'POST',
   path: `${path}/end-access`,
   right: 'users:write',
-  body: jsonBody(endAccessRequest),
-  answers: { 200: endedAccess },
+  body: jsonBody(contract.endAccessRequest),
+  answers: { 200: contract.endedAccess },
   errors: ['record_not_found', 'operator_protected'],
   id: 'endUserAccess',
   summary: "End a user's sessions and grants",

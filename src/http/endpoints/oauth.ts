@@ -7,17 +7,7 @@ import { revokeByClient, revokeByToken, revokeByUser } from '../../operations/oa
 import { bearer, type BearerCaller, requireBearer, userOrPageOf } from '../bearer.ts'
 import { hasCookie } from '../cookies.ts'
 import { withClientLimits } from '../limits.ts'
-import {
-  authorizeRequest,
-  authorizeResponse,
-  documentedTokenRequest,
-  embeddedIdentity,
-  revokeRequest,
-  revokeResponse,
-  tokenRequest,
-  tokenResponse,
-  userIdentity,
-} from '../contract/oauth.ts'
+import * as contract from '../contract/oauth.ts'
 import { endpoint, type Guard, jsonBody } from '../endpoint.ts'
 import { contractPath } from '../paths.ts'
 import { requireSession, signedInUser } from '../session-cookie.ts'
@@ -29,8 +19,8 @@ export const recordConsent = endpoint({
   path: `${contractPath}/oauth/authorize`,
   caller: signedInUser,
   share: 'authorize',
-  body: jsonBody(authorizeRequest),
-  answers: { 200: authorizeResponse },
+  body: jsonBody(contract.authorizeRequest),
+  answers: { 200: contract.authorizeResponse },
   errors: [
     'invalid_redirect_uri',
     'unsupported_code_challenge_method',
@@ -69,8 +59,8 @@ export const recordConsent = endpoint({
 export const issueUserTokens = endpoint({
   method: 'POST',
   path: `${contractPath}/oauth/token`,
-  body: jsonBody(tokenRequest, documentedTokenRequest),
-  answers: { 200: tokenResponse },
+  body: jsonBody(contract.tokenRequest, contract.documentedTokenRequest),
+  answers: { 200: contract.tokenResponse },
   errors: ['unsupported_grant_type', 'invalid_scope', 'invalid_client', 'invalid_grant', 'app_inactive'],
   details: {
     id: 'issueUserTokens',
@@ -95,7 +85,7 @@ export const issueUserTokens = endpoint({
   },
 })
 
-type TokenBody = Static<typeof tokenRequest>
+type TokenBody = Static<typeof contract.tokenRequest>
 
 const grantRequestOf = (body: TokenBody): GrantRequest => {
   const { grantType, clientId, clientSecret } = body
@@ -133,7 +123,7 @@ export const identifyUser = endpoint({
   caller: bearer('userToken', 'embeddedSession'),
   share: 'read',
   answers: {
-    200: Type.Union([userIdentity, embeddedIdentity], {
+    200: Type.Union([contract.userIdentity, contract.embeddedIdentity], {
       description: 'The signed-in user, as far as the scopes allow.',
     }),
   },
@@ -178,8 +168,8 @@ export const revoke = endpoint({
   method: 'POST',
   path: `${contractPath}/oauth/revoke`,
   caller: clientTokenOrUser,
-  body: jsonBody(revokeRequest),
-  answers: { 200: revokeResponse },
+  body: jsonBody(contract.revokeRequest),
+  answers: { 200: contract.revokeResponse },
   errors: ['token_not_owned', 'grant_not_found'],
   details: {
     id: 'revoke',
@@ -215,7 +205,7 @@ export const revoke = endpoint({
 })
 
 /** Fields that only another caller sends: a caller who sends both must not be told of a revocation that did not happen. */
-const refuseSecondCaller = (caller: BearerCaller, body: Static<typeof revokeRequest>): void => {
+const refuseSecondCaller = (caller: BearerCaller, body: Static<typeof contract.revokeRequest>): void => {
   const foreign = ['clientId', 'clientSecret', 'token', ...(caller.kind === 'session' ? [] : ['grantId'])] as const
   const param = foreign.find((field) => Object.hasOwn(body, field))
   if (param !== undefined) {

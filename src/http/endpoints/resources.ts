@@ -4,14 +4,7 @@ import type { ResourceKind } from '../../domain/resource.ts'
 import { listResources, scopeToRead } from '../../operations/resources/resources.ts'
 import { appOrUserOf, bearer, userOrPageOf } from '../bearer.ts'
 import { findInstallForApp, listInstallsForApp, type ToldInstall } from '../../operations/installs/lists.ts'
-import {
-  installList,
-  installParameter,
-  installQuery,
-  installRecord,
-  resourceList,
-  resourceListQuery,
-} from '../contract/resources.ts'
+import * as contract from '../contract/resources.ts'
 import { endpoint, queryOf } from '../endpoint.ts'
 import { pageRequest, wireCursor, wireTime, wireTimeOrNull } from '../wire.ts'
 import { contractPath, pathParametersOf } from '../paths.ts'
@@ -21,8 +14,8 @@ export const listBuilderResources = endpoint({
   path: `${contractPath}/resources`,
   caller: bearer('userToken', 'embeddedSession'),
   share: 'read',
-  query: queryOf(resourceListQuery),
-  answers: { 200: resourceList },
+  query: queryOf(contract.resourceListQuery),
+  answers: { 200: contract.resourceList },
   errors: ['insufficient_scope', 'install_required'],
   details: {
     id: 'listResources',
@@ -75,8 +68,8 @@ export const listToldInstalls = endpoint({
   path: `${contractPath}/installs`,
   caller: bearer('appToken', 'userToken'),
   share: 'read',
-  query: queryOf(installQuery),
-  answers: { 200: installList },
+  query: queryOf(contract.installQuery),
+  answers: { 200: contract.installList },
   details: {
     id: 'listAppInstalls',
     summary: 'List the installs of the calling app',
@@ -100,14 +93,14 @@ export const readToldInstall = endpoint({
   path: `${contractPath}/installs/:id`,
   caller: bearer('appToken', 'userToken'),
   share: 'read',
-  answers: { 200: installRecord },
+  answers: { 200: contract.installRecord },
   errors: ['install_not_found'],
   details: {
     id: 'readAppInstall',
     summary: 'Read one install of the calling app',
     description: 'As the list has it. What the list does not have does not exist here.',
     tag: 'Resources',
-    parameters: [installParameter],
+    parameters: [contract.installParameter],
   },
   run: async (door, call, { caller }) => {
     const { id = '' } = pathParametersOf(call)

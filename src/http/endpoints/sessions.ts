@@ -4,13 +4,7 @@ import { exchangeInstallSessionCode } from '../../operations/embedding/embedding
 import type { PendingSignIn, SignedIn } from '../../operations/sessions/entry.ts'
 import { signOut } from '../../operations/sessions/own-sessions.ts'
 import { withClientLimits } from '../limits.ts'
-import {
-  embeddedSessionRequest,
-  embeddedSessionResponse,
-  sessionResponse,
-  signInRequest,
-  signInResponse,
-} from '../contract/sessions.ts'
+import * as contract from '../contract/sessions.ts'
 import { forgetCookie } from '../cookies.ts'
 import { openToKnownOrigin } from '../cross-origin.ts'
 import type { Door } from '../door.ts'
@@ -25,8 +19,8 @@ const path = '/api/session'
 export const signInEndpoint = endpoint({
   method: 'POST',
   path,
-  body: jsonBody(signInRequest),
-  answers: { 200: signInResponse },
+  body: jsonBody(contract.signInRequest),
+  answers: { 200: contract.signInResponse },
   errors: ['invalid_login', 'second_factor_required', 'origin_not_allowed'],
   details: {
     id: 'signIn',
@@ -72,7 +66,7 @@ export const readSession = endpoint({
   method: 'GET',
   path,
   caller: signedInUser,
-  answers: { 200: sessionResponse },
+  answers: { 200: contract.sessionResponse },
   details: {
     id: 'readSession',
     summary: 'Who is signed in',
@@ -111,8 +105,8 @@ export const startEmbeddedSession = endpoint({
   method: 'POST',
   path: '/api/embedded/session',
   caller: pageInFrame,
-  body: jsonBody(embeddedSessionRequest),
-  answers: { 200: embeddedSessionResponse },
+  body: jsonBody(contract.embeddedSessionRequest),
+  answers: { 200: contract.embeddedSessionResponse },
   errors: ['invalid_grant', 'install_required', 'origin_not_allowed'],
   details: {
     id: 'startEmbeddedSession',

@@ -10,7 +10,7 @@ import type { ClientCredentials } from '../../operations/authenticate-client.ts'
 import { introspect, introspectForBuilder, type TokenFacts } from '../../operations/oauth/introspect.ts'
 import { revokeByClient } from '../../operations/oauth/revoke.ts'
 import { withClientLimits } from '../limits.ts'
-import { introspectionAnswer, tokenAnswer, tokenForm, tokenInQuestion } from '../contract/standard.ts'
+import * as contract from '../contract/standard.ts'
 import { endpoint, formBody, type Guard } from '../endpoint.ts'
 import {
   authorizationPath,
@@ -42,7 +42,7 @@ export const standardToken = endpoint({
   path: tokenPath,
   caller: asClient,
   body: formBody(readParameters),
-  answers: { 200: tokenAnswer },
+  answers: { 200: contract.tokenAnswer },
   headers: uncached,
   errors: [
     'invalid_client',
@@ -60,7 +60,7 @@ export const standardToken = endpoint({
     description:
       'For OAuth client libraries. The client authenticates with HTTP Basic or in the form, never with both.',
     tag: 'Standard OAuth',
-    otherBody: { type: 'application/x-www-form-urlencoded', schema: tokenForm },
+    otherBody: { type: 'application/x-www-form-urlencoded', schema: contract.tokenForm },
   },
   isHot: true,
   run: async (door, call, { body: parameters }) => {
@@ -118,7 +118,7 @@ export const standardRevocation = endpoint({
     summary: 'Revoke a token (RFC 7009)',
     description: 'A refresh token ends its whole grant. Unknown and dead tokens are answered alike.',
     tag: 'Standard OAuth',
-    otherBody: { type: 'application/x-www-form-urlencoded', schema: tokenInQuestion },
+    otherBody: { type: 'application/x-www-form-urlencoded', schema: contract.tokenInQuestion },
   },
   run: async (door, call, { body: parameters }) => {
     const client = clientOf(call, parameters, { takesBoth: true })
@@ -137,7 +137,7 @@ export const standardIntrospection = endpoint({
   path: introspectionPath,
   caller: asClientOrBuilder,
   body: formBody(readParameters),
-  answers: { 200: introspectionAnswer },
+  answers: { 200: contract.introspectionAnswer },
   headers: uncached,
   errors: ['invalid_client', 'right_missing'],
   details: {
@@ -146,7 +146,7 @@ export const standardIntrospection = endpoint({
     description:
       'For the app that the token or embedded session belongs to, with its credentials; for the builder about every token, with a service key that has `tokens:introspect`. The answer is 200 for dead tokens too: read `active`.',
     tag: 'Token checks',
-    otherBody: { type: 'application/x-www-form-urlencoded', schema: tokenInQuestion },
+    otherBody: { type: 'application/x-www-form-urlencoded', schema: contract.tokenInQuestion },
   },
   isHot: true,
   run: async (door, call, { body: parameters }) => {

@@ -8,16 +8,7 @@ import { actingAsApp } from '../../operations/acting-as.ts'
 import { actorOf } from '../../operations/authenticate.ts'
 import { appOf, bearer, developmentAppOf } from '../bearer.ts'
 import { base64Intake, type UploadedFile } from '../upload-scanner.ts'
-import {
-  draftParameter,
-  forbiddenUploadFields,
-  rollbackRequest,
-  rollbackResponse,
-  versionList,
-  versionListQuery,
-  versionRecord,
-  versionUpload,
-} from '../contract/versions.ts'
+import * as contract from '../contract/versions.ts'
 import { endpoint, jsonBody, queryOf, uploadBody } from '../endpoint.ts'
 import { hold } from '../limits.ts'
 import { idempotencyKeyOf, repeatableRequest } from '../idempotency-key.ts'
@@ -31,8 +22,8 @@ export const listAppVersions = endpoint({
   path,
   caller: bearer('appToken'),
   share: 'read',
-  query: queryOf(versionListQuery),
-  answers: { 200: versionList },
+  query: queryOf(contract.versionListQuery),
+  answers: { 200: contract.versionList },
   errors: ['development_credentials_required'],
   details: {
     id: 'listVersions',
@@ -57,8 +48,8 @@ export const uploadVersion = endpoint({
   path,
   caller: bearer('appToken'),
   share: 'write',
-  body: uploadBody(versionUpload),
-  answers: { 200: versionRecord, 201: versionRecord },
+  body: uploadBody(contract.versionUpload),
+  answers: { 200: contract.versionRecord, 201: contract.versionRecord },
   errors: [
     'development_credentials_required',
     'invalid_scope',
@@ -83,7 +74,7 @@ export const uploadVersion = endpoint({
     const key = idempotencyKeyOf(call)
     const upload = uploadOf(body, call.file)
     const caller = appOf(bearerCaller)
-    Value.Clean(versionUpload, body) // unknown fields do not make a different request
+    Value.Clean(contract.versionUpload, body) // unknown fields do not make a different request
     const comparable = comparableUpload(body, upload)
     const repeatable = repeatableRequest(call, key, caller.credentialId, comparable)
     const { createVersion } = await import('../../operations/versions/create-version.ts') // it reads archives, and few servers get many
@@ -99,7 +90,7 @@ export const deleteVersion = endpoint({
   path: `${path}/:id`,
   caller: bearer('appToken'),
   share: 'write',
-  answers: { 200: versionRecord },
+  answers: { 200: contract.versionRecord },
   errors: ['development_credentials_required', 'version_not_found', 'version_locked'],
   details: {
     id: 'deleteVersion',
@@ -107,7 +98,7 @@ export const deleteVersion = endpoint({
     description:
       'The answer is the draft as it was. Its name is free again. If it was the development head, the newest version that is left is. A version that was submitted cannot be removed.',
     tag: 'Versions',
-    parameters: [draftParameter],
+    parameters: [contract.draftParameter],
   },
   run: async (door, call, { caller }) => {
     const app = developmentAppOf(caller)
@@ -122,8 +113,8 @@ export const rollBack = endpoint({
   path: `${path}/rollback`,
   caller: bearer('appToken'),
   share: 'write',
-  body: jsonBody(rollbackRequest),
-  answers: { 200: rollbackResponse },
+  body: jsonBody(contract.rollbackRequest),
+  answers: { 200: contract.rollbackResponse },
   errors: [
     'development_credentials_required',
     'rollback_not_allowed',
@@ -147,7 +138,7 @@ export const rollBack = endpoint({
     const asked = rollbackOf(body)
     const caller = developmentAppOf(bearerCaller)
     if (!asked.dryRun) hold(call, door.limiter.take('daily', caller.app.id))
-    Value.Clean(rollbackRequest, body) // unknown fields do not make a different request
+    Value.Clean(contract.rollbackRequest, body) // unknown fields do not make a different request
     const repeatable = repeatableRequest(call, key, caller.credentialId, body)
     const { value, replayed } = await rollBackVersion(door.platform, call, caller, asked, repeatable)
     if (replayed) call.headers = { 'idempotent-replayed': 'true' }
@@ -163,17 +154,17 @@ export const rollBack = endpoint({
  * The upload that a body asks for.
  * @throws invalid_request for broken base64
  */
-const uploadOf = (body: Static<typeof versionUpload>, file: UploadedFile | null): VersionUpload => ({
+const uploadOf = (body: Static<typeof contract.versionUpload>, file: UploadedFile | null): VersionUpload => ({
   version: body.version,
   notes: body.notes ?? null,
   manifest: body.manifest ?? null,
   scopes: body.scopes ?? null,
   artifact: body.artifact === undefined ? null : artifactOf(body.artifact, file),
-  movedOnBy: forbiddenUploadFields.find((field) => body[field] !== undefined),
+  movedOnBy: contract.forbiddenUploadFields.find((field) => body[field] !== undefined),
 })
 
 const artifactOf = (
-  { filename, contentBase64, sha256 }: NonNullable<Static<typeof versionUpload>['artifact']>,
+  { filename, contentBase64, sha256 }: NonNullable<Static<typeof contract.versionUpload>['artifact']>,
   file: UploadedFile | null,
 ) => {
   const content = file === null ? decoded(contentBase64) : file.artifact
@@ -193,7 +184,7 @@ const decoded = (text: string) => {
 }
 
 /** The body with the SHA-256 of the file instead of the file. A repeated upload must equal it. */
-const comparableUpload = (body: Static<typeof versionUpload>, { artifact }: VersionUpload): unknown => {
+const comparableUpload = (body: Static<typeof contract.versionUpload>, { artifact }: VersionUpload): unknown => {
   if (artifact === null) return body
   return {
     ...body,
@@ -205,7 +196,7 @@ const comparableUpload = (body: Static<typeof versionUpload>, { artifact }: Vers
  * The rollback that a body asks for; development unless it says otherwise.
  * @throws invalid_request for two targets
  */
-const rollbackOf = (body: Static<typeof rollbackRequest>): RollbackRequest => {
+const rollbackOf = (body: Static<typeof contract.rollbackRequest>): RollbackRequest => {
   if (body.versionId !== undefined && body.version !== undefined)
     throw refuse('invalid_request', { param: 'version', message: 'Send versionId or version, not both.' })
   return {
@@ -216,7 +207,7 @@ const rollbackOf = (body: Static<typeof rollbackRequest>): RollbackRequest => {
   }
 }
 
-const targetOf = ({ versionId, version }: Static<typeof rollbackRequest>): RollbackRequest['target'] => {
+const targetOf = ({ versionId, version }: Static<typeof contract.rollbackRequest>): RollbackRequest['target'] => {
   if (versionId !== undefined) return { id: versionId }
   return version === undefined ? null : { version }
 }

@@ -1,34 +1,34 @@
 import type { Static } from '@sinclair/typebox'
 import { refuse } from '../../domain/errors.ts'
-import { parseTimestamp } from '../../domain/timestamp.ts'
+import { parseTimestamp, wireRecord } from '../../domain/timestamp.ts'
 import { actingAsApp } from '../../operations/acting-as.ts'
 import { ownerOf } from '../../operations/apps/app-record.ts'
 import { actorOf } from '../../operations/authenticate.ts'
 import {
-  type AttemptRecord,
   listAttempts,
   pingEndpoint,
-  withoutParameters,
   type ResendChoice,
   resendEvents,
+  withoutParameters,
 } from '../../operations/webhooks/deliveries.ts'
-import { type EndpointRecord, hasEndpoint, listEndpoints, requireRule } from '../../operations/webhooks/endpoints.ts'
+import {
+  type EndpointRecord,
+  hasEndpoint,
+  isBuilderEndpoint,
+  listBuilderEndpoints,
+  listEndpoints,
+  requireRule,
+} from '../../operations/webhooks/endpoints.ts'
 import { bearer, type BearerCaller, developmentAppOf } from '../bearer.ts'
 import type { Call } from '../call.ts'
-import {
-  attemptList,
-  attemptQuery,
-  endpointParameter,
-  pingResult,
-  resendRequest,
-  resendResult,
-  webhookEndpointList,
-} from '../contract/webhooks.ts'
+import * as contract from '../contract/webhooks.ts'
 import type { Door } from '../door.ts'
 import { endpoint, ignoredBody, jsonBody, queryOf } from '../endpoint.ts'
 import { takeShare } from '../limits.ts'
-import { pageRequest, wireCursor, wireTime, wireTimeOrNull } from '../wire.ts'
+import { wirePage, wireTime, wireTimeOrNull } from '../wire.ts'
 import { contractPath, pathParametersOf } from '../paths.ts'
+import { managed } from '../management.ts'
+import type { PageRequest } from '../../operations/page.ts'
 
 const path = `${contractPath}/webhooks`
 const errors = ['development_credentials_required', 'record_not_found'] as const
@@ -44,7 +44,7 @@ const endpointOfCall = (call: Call, caller: BearerCaller) => {
 const asDeveloper = (door: Door, call: Call, { app, rule }: ReturnType<typeof endpointOfCall>) =>
   [actingAsApp(door.platform, call, app, rule), call, actorOf(app)] as const
 
-export const wireEndpoint = (record: EndpointRecord) => {
+const wireEndpoint = (record: EndpointRecord) => {
   const { app: _, url, kinds, failingSince, createdAt, updatedAt, ...endpoint } = record
   return {
     ...endpoint,
@@ -56,14 +56,12 @@ export const wireEndpoint = (record: EndpointRecord) => {
   }
 }
 
-export const wireAttempt = (attempt: AttemptRecord) => ({ ...attempt, at: wireTime(attempt.at) })
-
 export const listWebhookEndpoints = endpoint({
   method: 'GET',
   path,
   caller: bearer('appToken'),
   share: 'read',
-  answers: { 200: webhookEndpointList },
+  answers: { 200: contract.webhookEndpointList },
   errors: ['development_credentials_required'],
   details: {
     id: 'listWebhookEndpoints',
@@ -85,7 +83,7 @@ export const pingWebhookEndpoint = endpoint({
   caller: bearer('appToken'),
   share: 'write',
   body: ignoredBody,
-  answers: { 200: pingResult },
+  answers: { 200: contract.pingResult },
   errors,
   details: {
     id: 'pingWebhookEndpoint',
@@ -93,7 +91,7 @@ export const pingWebhookEndpoint = endpoint({
     description:
       'Sent once, now, also to a disabled endpoint, and never repeated. The call takes as long as the endpoint does.',
     tag: 'Webhooks',
-    parameters: [endpointParameter],
+    parameters: [contract.endpointParameter],
   },
   run: async (door, call, { caller }) => {
     const at = endpointOfCall(call, caller)
@@ -108,22 +106,23 @@ export const listWebhookAttempts = endpoint({
   path: `${path}/:id/attempts`,
   caller: bearer('appToken'),
   share: 'read',
-  query: queryOf(attemptQuery),
-  answers: { 200: attemptList },
+  query: queryOf(contract.attemptQuery),
+  answers: { 200: contract.attemptList },
   errors,
   details: {
     id: 'listWebhookAttempts',
     summary: 'List the calls of a webhook endpoint',
     description: 'Those of the last 30 days, newest first.',
     tag: 'Webhooks',
-    parameters: [endpointParameter],
+    parameters: [contract.endpointParameter],
   },
   run: async (door, call, { caller, query }) => {
-    const asked = pageRequest('attempts', query)
-    const { id, rule } = endpointOfCall(call, caller)
-    await requireRule(door.platform, rule)
-    const { data, nextCursor } = await listAttempts(door.platform, id, asked)
-    return { data: data.map(wireAttempt), nextCursor: wireCursor('attempts', nextCursor) }
+    const read = async (asked: PageRequest) => {
+      const { id, rule } = endpointOfCall(call, caller)
+      await requireRule(door.platform, rule)
+      return await listAttempts(door.platform, id, asked)
+    }
+    return await wirePage('attempts', query, read, wireRecord)
   },
 })
 
@@ -132,15 +131,15 @@ export const resendWebhookEvents = endpoint({
   path: `${path}/:id/resend`,
   caller: bearer('appToken'),
   share: 'write',
-  body: jsonBody(resendRequest),
-  answers: { 200: resendResult },
+  body: jsonBody(contract.resendRequest),
+  answers: { 200: contract.resendResult },
   errors,
   details: {
     id: 'resendWebhookEvents',
     summary: 'Send events to a webhook endpoint again',
     description: 'With the same event IDs, and all attempts ahead. A disabled endpoint gets them when it is enabled.',
     tag: 'Webhooks',
-    parameters: [endpointParameter],
+    parameters: [contract.endpointParameter],
   },
   run: async (door, call, { caller, body }) => {
     const choice = resendChoiceOf(body)
@@ -150,7 +149,7 @@ export const resendWebhookEvents = endpoint({
 })
 
 /** @throws invalid_request unless the body says exactly one thing */
-export const resendChoiceOf = ({ event, since, failed }: Static<typeof resendRequest>): ResendChoice => {
+const resendChoiceOf = ({ event, since, failed }: Static<typeof contract.resendRequest>): ResendChoice => {
   const given = [event, since, failed].filter((value) => value !== undefined)
   if (given.length !== 1) throw refuse('invalid_request', { message: 'Send exactly one of event, since and failed.' })
   if (event !== undefined) return { kind: 'one', eventId: event }
@@ -161,3 +160,82 @@ export const resendChoiceOf = ({ event, since, failed }: Static<typeof resendReq
   }
   return { kind: 'since', at }
 }
+
+// The endpoints of the builder, in the management API.
+
+const builderPath = '/webhooks/:id'
+
+/** The ID, if it is that of an endpoint of the builder. @throws record_not_found */
+const endpointIn = async ({ platform }: Door, { id = '' }: Readonly<Record<string, string>>): Promise<string> => {
+  await requireRule(platform, isBuilderEndpoint(id))
+  return id
+}
+
+export const readBuilderEndpoints = managed({
+  method: 'GET',
+  path: '/webhooks',
+  right: 'webhooks:read',
+  answers: { 200: contract.builderEndpointList },
+  id: 'listBuilderWebhookEndpoints',
+  summary: "List the builder's webhook endpoints",
+  description: 'All of them, ten at most, in one page. They are registered on the desk.',
+  run: async (door) => {
+    const endpoints = await listBuilderEndpoints(door.platform)
+    return { data: endpoints.map(wireEndpoint), nextCursor: null }
+  },
+})
+
+export const pingBuilderEndpoint = managed({
+  method: 'POST',
+  path: `${builderPath}/ping`,
+  right: 'webhooks:write',
+  body: ignoredBody,
+  answers: { 200: contract.pingResult },
+  errors: ['record_not_found'],
+  id: 'pingBuilderWebhookEndpoint',
+  summary: 'Send a ping to a webhook endpoint of the builder',
+  description:
+    'Sent once, now, also to a disabled endpoint, and never repeated. The call takes as long as the endpoint does.',
+  parameters: [contract.endpointParameter],
+  run: async (door, call, { actor, path: place }) =>
+    await pingEndpoint(door.platform, call, actor, await endpointIn(door, place)),
+})
+
+export const readBuilderAttempts = managed({
+  method: 'GET',
+  path: `${builderPath}/attempts`,
+  right: 'webhooks:read',
+  query: queryOf(contract.attemptQuery),
+  answers: { 200: contract.attemptList },
+  errors: ['record_not_found'],
+  id: 'listBuilderWebhookAttempts',
+  summary: 'List the calls of a webhook endpoint of the builder',
+  description: 'Those of the last 30 days, newest first.',
+  parameters: [contract.endpointParameter],
+  run: async (door, _, { path: place, query }) => {
+    const id = await endpointIn(door, place)
+    return await wirePage(
+      'builder-attempts',
+      query,
+      async (page) => await listAttempts(door.platform, id, page),
+      wireRecord,
+    )
+  },
+})
+
+export const resendBuilderEvents = managed({
+  method: 'POST',
+  path: `${builderPath}/resend`,
+  right: 'webhooks:write',
+  body: jsonBody(contract.resendRequest),
+  answers: { 200: contract.resendResult },
+  errors: ['record_not_found'],
+  id: 'resendBuilderWebhookEvents',
+  summary: 'Send events to a webhook endpoint of the builder again',
+  description: 'With the same event IDs, and all attempts ahead. A disabled endpoint gets them when it is enabled.',
+  parameters: [contract.endpointParameter],
+  run: async (door, call, { actor, path: place, body }) => {
+    const choice = resendChoiceOf(body)
+    return await resendEvents(door.platform, call, actor, { id: await endpointIn(door, place), choice })
+  },
+})

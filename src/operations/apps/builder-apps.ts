@@ -9,7 +9,7 @@ import { ordinaryUser } from '../users/users.ts'
 import { deleteApp, findHeir, transferTo } from './apps.ts'
 
 /** An app as the builder sees it. */
-export type BuilderApp = ReturnType<typeof builderApp>
+type BuilderApp = ReturnType<typeof builderApp>
 
 const builderApp = (app: App, owner: Pick<User, 'externalId'>) => ({
   ...pick(app, 'id', 'slug', 'name', 'status'),

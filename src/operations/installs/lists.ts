@@ -280,7 +280,7 @@ export const listBuilderInstalls = async ({ database }: Platform, asked: Asked, 
 type Row = Awaited<ReturnType<Platform['database']['queries']['builderInstalls']['forBuilder']>>[number]
 
 /** An install as the builder sees it. */
-export type BuilderInstall = ReturnType<typeof builderInstall>
+type BuilderInstall = ReturnType<typeof builderInstall>
 
 const builderInstall = ({ install, app, ...place }: Row) => ({
   id: install.id,

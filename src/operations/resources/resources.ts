@@ -16,7 +16,7 @@ import type { ScopeName } from '../../domain/scope.ts'
 import type { EmbeddedCaller, UserCaller } from '../authenticate.ts'
 
 /** A website or store as the builder sees it. */
-export type BuilderResource = ReturnType<typeof builderResource>
+type BuilderResource = ReturnType<typeof builderResource>
 
 const builderResource = (row: Resource, ownerExternalId: string | null) => ({
   kind: row.kind,

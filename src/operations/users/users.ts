@@ -195,7 +195,7 @@ const lastOperator = 'This is the last operator who can sign in: make somebody e
 // Users as the builder sends them. A service key never creates, changes or ends an operator.
 
 /** A user as the builder sees them. */
-export type BuilderUser = ReturnType<typeof builderUser>
+type BuilderUser = ReturnType<typeof builderUser>
 
 export const builderUser = (user: User) => ({
   ...pick(user, 'id', 'externalId', 'email', 'name', 'pictureUrl', 'status', 'isOperator'),
