@@ -1,20 +1,5 @@
-import { hash } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
-import { hostname } from 'node:os'
-import { dirname, join } from 'node:path'
-import { lazily } from '../src/domain/remembered.ts'
+import { closeSync, existsSync, linkSync, openSync, readSync, renameSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseUnusable } from './database.ts'
 import { inspectSchema, type Migration } from './migrate.ts'
 import { connect, Connection } from './sqlite/connection.ts'
@@ -22,7 +7,8 @@ import { bytesOf, canonicalPath, companionsOf, createPrivately, syncFile, syncFo
 import { assertExists, assertPlace } from './sqlite/place.ts'
 import { assertLeavesReserve } from './sqlite/room.ts'
 import { assertNotMoved } from './sqlite/servable.ts'
-import { isDamage, withPlace } from './faults/system.ts'
+import { removeLeftovers, temporaryFile, withoutTemporary } from './sqlite/temporary.ts'
+import { isDamage, withPlace, withPlaceOfCopy } from './faults/system.ts'
 import { startThread } from './sqlite/thread.ts'
 
 type BackupOptions = {
@@ -69,7 +55,8 @@ export const backUp = (source: Connection, to: string, options: { readonly repla
     copy.keep()
   } catch (error) {
     // The copy is new: what is damaged is what was copied.
-    throw isDamage(error) ? withPlace(canonicalPath(source.filename), error) : withPlace(copy.target, error)
+    if (isDamage(error)) throw withPlace(file, error)
+    throw withPlaceOfCopy({ copy: copy.file, named: withoutTemporary(copy.target), bytes: bytesOf(file) }, error)
   }
 }
 
@@ -81,9 +68,10 @@ export const beginCopy = (to: string, { replace }: { readonly replace: boolean }
   const target = canonicalPath(to)
   if (!replace && existsSync(target)) throw alreadyThere(target)
   removeLeftovers(dirname(target))
-  const file = unfinishedName(target)
+  const { path: file, ...copy } = temporaryFile(target)
   createPrivately(file)
   return {
+    ...copy,
     target,
     file,
     keep: () => {
@@ -92,7 +80,6 @@ export const beginCopy = (to: string, { replace }: { readonly replace: boolean }
       else claimName(file, target)
       syncFolderOf(target)
     },
-    [Symbol.dispose]: () => rmSync(file, { force: true }),
   }
 }
 
@@ -119,60 +106,6 @@ export const isDump = (file: string): boolean => {
 export const assertNotOwnFile = (database: string, target: string): void => {
   if (![database, ...Object.values(companionsOf(database))].includes(target)) return
   throw new DatabaseUnusable('exists', `${target} belongs to the database itself: choose another name.`)
-}
-
-/**
- * The name of a copy that is being made. It has the process ID and whose IDs these are, so that the next backup can tell that its process was
- * killed.
- */
-export const unfinishedName = (target: string): string =>
-  `${target}.${processesHere()}-${process.pid}-${crypto.randomUUID()}.unfinished`
-
-const unfinishedPattern =
-  /\.(?:([0-9a-f]{8})-(\d+)-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.unfinished(?:-journal)?$/
-
-/** Stands for those who have the same process IDs: another container, or another machine, has others. */
-const processesHere = lazily(() => {
-  const parts = [
-    () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'),
-    () => readlinkSync('/proc/self/ns/pid'),
-  ].map((read) => {
-    try {
-      return read()
-    } catch {
-      return hostname() // only Linux has these files
-    }
-  })
-  return hash('sha256', parts.join('\n')).slice(0, 8)
-})
-
-/** A running backup writes all the time. */
-const longestPauseMs = 60 * 60 * 1_000
-
-/** Removes what killed backups have left in this folder. */
-const removeLeftovers = (folder: string): void => {
-  for (const name of readdirSync(folder)) {
-    const found = unfinishedPattern.exec(name)
-    if (found === null) continue
-    const path = join(folder, name)
-    const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY
-    const isOld = Date.now() - changedAt > longestPauseMs
-    const [, whose, pid] = found
-    if (!isOld && (whose !== processesHere() || isRunning(Number(pid)))) continue
-    try {
-      rmSync(path, { force: true })
-    } catch {
-      // What cannot be removed is no reason to make no backup.
-    }
-  }
-}
-
-const isRunning = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH') // it may belong to another user
-  }
 }
 
 /** If the worker that syncs the copy fails, the backup goes on without it. */

@@ -10,16 +10,13 @@ import { faultKind } from './sqlite/fault.ts'
 import { canonicalPath, companionsOf, exposures } from './sqlite/files.ts'
 import { furtherNames, isThere, lostSentence, misplacedCompanions, modeFaults } from './sqlite/place.ts'
 import { foreignWalSentence, missingSentence, movedFault } from './sqlite/servable.ts'
-import { closedPlace, isDamage, unreadable } from './faults/system.ts'
-
-/** A backup has none of the files that belong to a database. */
-type Kind = 'database' | 'backup'
+import { closedPlace, damagedSentence, type FileKind, isDamage, remedies, unreadable } from './faults/system.ts'
 
 /** Everything that is wrong with a database file, in plain sentences, also if it cannot be opened for use. */
 export const checkFile = (
   path: string,
   migrations: readonly Migration[],
-  kind: Kind = 'database',
+  kind: FileKind = 'database',
 ): readonly string[] => {
   if (!isThere(path)) return [lostSentence(path) ?? `There is no database at ${path}.`]
   const file = canonicalPath(path)
@@ -37,24 +34,20 @@ export const checkFile = (
     connection.run('PRAGMA busy_timeout = 1000')
     const faults = findFaults(connection, file, migrations, kind)
     if (faults.length > 0) return faults
-    return isFromEarlier(file, migrations) ? [] : rowFaults(connection) // which know the tables of today
+    return isFromEarlier(file, migrations) ? [] : rowFaults(connection, kind) // which know the tables of today
   } catch (error) {
     if (error instanceof DatabaseUnusable) return [error.message]
     if (faultKind(error) !== 'state_unknown') throw error
-    return [isDamage(error) ? damagedSentence(file, kind) : unreadable(file, error).message]
+    return [unreadable(file, error, kind).message]
   }
 }
-
-/** What to do about damage; what exactly SQLite finds may follow. */
-const damagedSentence = (file: string, kind: Kind): string =>
-  `${file} is damaged: ${kind === 'backup' ? 'use another backup' : 'restore a backup with app-platform restore FILE'}.`
 
 /** What is wrong with an open database, its files and its schema, in plain sentences. Reads every page. */
 export const findFaults = (
   connection: Connection,
   file: string,
   migrations: readonly Migration[],
-  kind: Kind = 'database',
+  kind: FileKind = 'database',
 ): readonly string[] => {
   const readable = readerOf(file, kind)
   const mixed = readable(() => [foreignWalSentence(file, connection)].filter((sentence) => sentence !== null))
@@ -75,13 +68,13 @@ export const findFaults = (
  * file. An older schema is accepted, because the command migrates it.
  * @throws DatabaseUnusable as `inspectSchema` does, and 'damaged' with the first faults
  */
-export const assertSound = (file: string, migrations: readonly Migration[], kind: Kind): void => {
-  const state = inspectSchema(file, migrations)
+export const assertSound = (file: string, migrations: readonly Migration[], kind: FileKind): void => {
+  const state = inspectSchema(file, migrations, kind)
   using connection = connectForLooking(file)
   connection.run('PRAGMA busy_timeout = 1000')
   const found = [
     ...contentFaults(connection, file, kind),
-    ...(state === 'current' ? readerOf(file, kind)(() => rowFaults(connection)) : []),
+    ...(state === 'current' ? readerOf(file, kind)(() => rowFaults(connection, kind)) : []),
   ]
   if (found.length === 0) return
   const damaged = damagedSentence(file, kind)
@@ -90,7 +83,7 @@ export const assertSound = (file: string, migrations: readonly Migration[], kind
   throw new DatabaseUnusable('damaged', `${[damaged, ...faults.slice(0, 3)].join(' ')}${further}`)
 }
 
-const contentFaults = (connection: Connection, file: string, kind: Kind): readonly string[] => {
+const contentFaults = (connection: Connection, file: string, kind: FileKind): readonly string[] => {
   const readable = readerOf(file, kind)
   return [
     ...readable(() => {
@@ -101,14 +94,14 @@ const contentFaults = (connection: Connection, file: string, kind: Kind): readon
   ]
 }
 
-const rowFaults = (connection: Connection): readonly string[] => [
-  ...damagedKeys(connection),
-  ...damagedArtifacts(connection),
+const rowFaults = (connection: Connection, kind: FileKind): readonly string[] => [
+  ...damagedKeys(connection, remedies[kind]),
+  ...damagedArtifacts(connection, remedies[kind]),
 ]
 
 /** Some damage keeps SQLite from finishing its own check. The reader throws an error that says nothing about the content. */
 const readerOf =
-  (file: string, kind: Kind) =>
+  (file: string, kind: FileKind) =>
   (look: () => readonly string[]): readonly string[] => {
     try {
       return look()
@@ -148,15 +141,14 @@ const missingFaults = (connection: Connection, file: string): readonly string[] 
 }
 
 /** A backup from before an upgrade is sound, because a restore migrates it. */
-const schemaFaults = (file: string, migrations: readonly Migration[], kind: Kind): readonly string[] => {
+const schemaFaults = (file: string, migrations: readonly Migration[], kind: FileKind): readonly string[] => {
   try {
-    const state = inspectSchema(file, migrations)
+    const state = inspectSchema(file, migrations, kind)
     if (state === 'empty') return [`${file} is empty.`]
     return state === 'current' || kind === 'backup'
       ? []
       : [`The schema of ${file} is behind this program: run migrate.`]
   } catch (error) {
-    if (error instanceof DatabaseUnusable && isDamage(error.cause)) return [damagedSentence(file, kind)]
     if (error instanceof DatabaseUnusable) return [error.message]
     throw error
   }
@@ -173,13 +165,13 @@ const timeKeyed = ['app_tokens', 'grants', 'token_pairs', 'authorization_codes']
  * The tables that contain a malformed key, in plain sentences. SQLite accepts any text or integer as a key, but the audit
  * cannot tell the time of such a row. Reads the key of every row.
  */
-const damagedKeys = (connection: Connection): readonly string[] =>
+const damagedKeys = (connection: Connection, remedy: string): readonly string[] =>
   [...timeKeyed, ...textKeyed]
     .filter((table) => {
       const fault = timeKeyed.includes(table) ? isMalformedTimeKey : isMalformed
       return connection.value(`SELECT count(*) FROM ${table} WHERE ${fault}`) !== 0
     })
-    .map((table) => `A key in ${table} is damaged: restore a backup.`)
+    .map((table) => `A key in ${table} is damaged: ${remedy}.`)
 
 const isMalformed = `length(key) <> ${rowKeyLength} OR key GLOB '*[^0-9A-Za-z]*' OR key > '${highestRowKey}'`
 const isMalformedTimeKey = `key NOT BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`
@@ -190,7 +182,7 @@ type UsedArtifact = { readonly sha256: Uint8Array; readonly size: number; readon
  * The artifacts of versions that are not what was uploaded, in plain sentences. Content may be changed by the disk or by another
  * program although every page is sound. Reads every piece, one at a time.
  */
-const damagedArtifacts = (connection: Connection): readonly string[] => {
+const damagedArtifacts = (connection: Connection, remedy: string): readonly string[] => {
   const used = connection.rows<UsedArtifact>(
     `SELECT artifacts.sha256, artifacts.size_bytes AS size, min(apps.slug || ' ' || versions.version) AS example
      FROM artifacts JOIN versions ON versions.artifact_sha256 = artifacts.sha256 JOIN apps ON apps.id = versions.app_id
@@ -212,5 +204,5 @@ const damagedArtifacts = (connection: Connection): readonly string[] => {
   }
   return used
     .filter((artifact) => !isWhole(artifact))
-    .map(({ example }) => `The artifact of ${example} is damaged: restore a backup, or upload it again.`)
+    .map(({ example }) => `The artifact of ${example} is damaged: ${remedy}, or upload it again.`)
 }

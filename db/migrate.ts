@@ -9,7 +9,7 @@ import { assertPlace } from './sqlite/place.ts'
 import { assertLeavesReserve, withRoom } from './sqlite/room.ts'
 import { activeObject, differenceFrom, recordOfMigrations, type SchemaObject } from './sqlite/schema.ts'
 import { assertOwnWal, assertServable } from './sqlite/servable.ts'
-import { unreadable } from './faults/system.ts'
+import { type FileKind, remedies, unreadable } from './faults/system.ts'
 
 /** One step of the schema. Append-only: an applied one never changes, which its checksum proves. */
 export type Migration = {
@@ -35,17 +35,21 @@ type SchemaState = 'empty' | 'behind' | 'current'
  *   program's file; 'newer' if a later version of this program migrated it; 'altered' if others have added something;
  *   'migration_changed' if an applied migration is not the one of this program; 'rolled_back' under the WAL of another file
  */
-export const inspectSchema = (file: string, migrations: readonly Migration[]): SchemaState => {
+export const inspectSchema = (
+  file: string,
+  migrations: readonly Migration[],
+  kind: FileKind = 'database',
+): SchemaState => {
   assertInOrder(migrations)
   try {
     using connection = connectForLooking(file)
     connection.run('PRAGMA busy_timeout = 1000')
     assertOwnWal(file, connection)
     connection.run('BEGIN')
-    return schemaState(connection, file, migrations)
+    return schemaState(connection, file, migrations, kind)
   } catch (error) {
     if (lacksRoom(error) || faultKind(error) !== 'state_unknown') throw error
-    throw unreadable(file, error)
+    throw unreadable(file, error, kind)
   }
 }
 
@@ -137,7 +141,12 @@ const applyOnce = (
 }
 
 /** Expects a transaction to be under way. */
-const schemaState = (connection: Connection, file: string, migrations: readonly Migration[]): SchemaState => {
+const schemaState = (
+  connection: Connection,
+  file: string,
+  migrations: readonly Migration[],
+  kind: FileKind = 'database',
+): SchemaState => {
   const id = connection.value('PRAGMA application_id')
   const tables = connection.value('SELECT count(*) FROM sqlite_schema')
   if (id === 0 && tables === 0) return 'empty'
@@ -160,7 +169,7 @@ const schemaState = (connection: Connection, file: string, migrations: readonly 
   const difference = differenceFrom(connection, migrations.slice(0, applied.length))
   if (difference?.kind === 'foreign') throw foreignObject(difference.object, file)
   if (difference !== null) {
-    const sentence = `${difference.object.name} in ${file} is not as this program made it: the file is damaged, or was changed by hand. Restore a backup.`
+    const sentence = `${difference.object.name} in ${file} is not as this program made it: the file is damaged, or was changed by hand: ${remedies[kind]}.`
     throw new DatabaseUnusable('damaged', sentence)
   }
   return applied.length < migrations.length ? 'behind' : 'current'

@@ -1,7 +1,7 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
-import { assertNotOwnFile, backUp, claimName, unfinishedName } from './backup.ts'
+import { assertNotOwnFile, backUp, claimName } from './backup.ts'
 import { assertSound } from './check.ts'
 import { DatabaseUnusable } from './database.ts'
 import { inspectSchema, type Migration } from './migrate.ts'
@@ -12,6 +12,7 @@ import { type Connection, connectForLooking } from './sqlite/connection.ts'
 import { canonicalPath, companionsOf, syncFile, syncFolderOf } from './sqlite/files.ts'
 import { connectAlone, lockAgainstServers } from './sqlite/lock.ts'
 import { assertExists, assertPlace } from './sqlite/place.ts'
+import { letSignalsIn, temporaryFile } from './sqlite/temporary.ts'
 import { assertServable, hasMovedIntoPostgres, intoPostgres, markedAt, type MoveMark } from './sqlite/servable.ts'
 import { commitCounted, type StoppedOptions, trustedTime } from './stopped.ts'
 import { momentOf } from './stopped-changes.ts'
@@ -34,20 +35,18 @@ export const moveSqlite = async ({ file, to, migrations, now, event }: StoppedOp
   const earlier = movedBefore(database, migrations, false)
   using connection = connectAlone(database, { allowMoved: true })
   // Checks first that a copy fits there and is sound.
-  const rehearsal = unfinishedName(target)
-  try {
-    backUp(connection, rehearsal, { replace: false })
-    const movedAt = earlier ?? (await markMoved(connection, database, { now, event }))
-    if (earlier === null) commitCounted(connection, database)
-    rmSync(rehearsal)
-    backUp(connection, rehearsal, { replace: false })
-    seal(rehearsal)
-    claimName(rehearsal, target)
-    syncFolderOf(target)
-    return { database, file: target, movedAt }
-  } finally {
-    rmSync(rehearsal, { force: true })
-  }
+  using temporary = temporaryFile(target)
+  const rehearsal = temporary.path
+  backUp(connection, rehearsal, { replace: false })
+  await letSignalsIn()
+  const movedAt = earlier ?? (await markMoved(connection, database, { now, event }))
+  if (earlier === null) commitCounted(connection, database)
+  rmSync(rehearsal)
+  backUp(connection, rehearsal, { replace: false })
+  seal(rehearsal)
+  claimName(rehearsal, target)
+  syncFolderOf(target)
+  return { database, file: target, movedAt }
 }
 
 /** A stopped database that moves elsewhere, open for its rows. */
@@ -151,7 +150,7 @@ export const restoreMoved = async ({
 }: StoppedOptions & { readonly sealed: string }) => {
   const found = statSync(sealed, { throwIfNoEntry: false })
   if (found === undefined) throw new DatabaseUnusable('missing', `There is no file at ${sealed}.`)
-  if (found.size === 0 || inspectSchema(sealed, migrations) === 'empty') throw notSealed(sealed)
+  if (found.size === 0 || inspectSchema(sealed, migrations, 'backup') === 'empty') throw notSealed(sealed)
   assertSound(sealed, migrations, 'backup')
   const database = canonicalPath(file)
   using _ = lockAgainstServers(database)

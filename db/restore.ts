@@ -1,5 +1,5 @@
-import { existsSync, linkSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { assertSound } from './check.ts'
 import { DatabaseUnusable } from './database.ts'
 import { applicationId, inspectSchema, migrate, type Migration } from './migrate.ts'
@@ -8,11 +8,12 @@ import { type CarriedOver, ends, nothingCarriedOver, unread } from './restore/en
 import { readAcknowledged, writeAcknowledged } from './sqlite/acknowledged.ts'
 import { connect, Connection, connectForLooking } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
-import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './sqlite/files.ts'
+import { bytesOf, canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './sqlite/files.ts'
 import { lockAgainstServers } from './sqlite/lock.ts'
-import { withPlace } from './faults/system.ts'
-import { assertReplaceable, copyPath, isCopyOf, predecessorPath } from './sqlite/place.ts'
+import { withPlaceOfCopy } from './faults/system.ts'
+import { assertReplaceable, predecessorPath } from './sqlite/place.ts'
 import { assertNotMoved, foreignWalSentence, markedAt } from './sqlite/servable.ts'
+import { letSignalsIn, temporaryFile } from './sqlite/temporary.ts'
 import { commitCounted, exclusiveOn, type StoppedOptions } from './stopped.ts'
 import { clampTimes, type EndedIssued, endEverythingIssued, momentOf } from './stopped-changes.ts'
 
@@ -92,7 +93,7 @@ const assertRestorable = ({ backup, file, migrations }: RestoreOptions): void =>
   if (database?.dev === found.dev && database.ino === found.ino) {
     throw new DatabaseUnusable('exists', `${backup} is the database itself.`)
   }
-  if (found.size === 0 || inspectSchema(backup, migrations) === 'empty')
+  if (found.size === 0 || inspectSchema(backup, migrations, 'backup') === 'empty')
     throw new DatabaseUnusable('foreign', `${backup} is empty: it is no backup.`)
   assertSound(backup, migrations, 'backup')
   using connection = connectForLooking(backup)
@@ -111,10 +112,11 @@ export const inCopy = async <T>(
   { backup, database, migrations }: CopyOptions,
   work: (connection: Connection, putInPlace: () => void) => Promise<T>,
 ): Promise<T> => {
-  removeLeftCopies(database, backup)
-  const copy = copyPath(database)
+  using temporary = temporaryFile(database)
+  const copy = temporary.path
   try {
     makeCopy(backup, copy)
+    await letSignalsIn()
     await migrate(copy, migrations)
     using connection = connectToOneFile(copy)
     return await work(connection, () => {
@@ -123,17 +125,8 @@ export const inCopy = async <T>(
       syncFolderOf(database)
     })
   } catch (error) {
-    throw withPlace(database, error)
-  } finally {
-    for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(copy + suffix, { force: true })
+    throw withPlaceOfCopy({ copy, named: database, bytes: bytesOf(backup) }, error)
   }
-}
-
-/** Removes the copies of killed restores, but not the backup: it may be the private copy of a file that only root may read. */
-const removeLeftCopies = (database: string, backup: string): void => {
-  for (const name of readdirSync(dirname(database)))
-    if (isCopyOf(database, name) && !name.startsWith(basename(backup)))
-      rmSync(join(dirname(database), name), { force: true })
 }
 
 /** Makes the copy through SQLite, so that the content of a WAL beside the backup is included. */

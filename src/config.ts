@@ -22,7 +22,7 @@ import { misspeltSettings, warningsAbout } from './config/warnings.ts'
 import { appCreators } from './domain/app.ts'
 import type { SettingFact } from './domain/deciding-settings.ts'
 import { installApprovalRules } from './domain/install.ts'
-import { isUnexpanded, unexpandedRule } from './domain/text.ts'
+import { misleading } from './domain/text.ts'
 import { type IpNetwork, parseIpAddress, parseIpNetwork } from './domain/ip-address.ts'
 
 const logLevels = ['debug', 'info', 'warn', 'error'] as const
@@ -229,17 +229,21 @@ const databaseOf = (text: string): DatabasePlace | Broken => {
   }
   // A settings file keeps quotes and spaces that a shell would remove; they would name another file.
   if (/^[\s"']|[\s"']$/.test(path)) return new Broken('begins or ends with a space or a quotation mark.')
-  if (isUnexpanded(path)) return new Broken(unexpandedRule)
+  const fault = misleading(path)
+  if (fault !== null) return new Broken(fault)
   if (/^[a-z][a-z0-9+.-]*:/i.test(path)) {
     return new Broken('must name an SQLite file or a PostgreSQL database; other databases are not supported.')
   }
   return { kind: 'sqlite', path }
 }
 
-const folderOf = (text: string): string | Broken =>
-  /^\/[^\0]*[^\s"'\0]$/.test(text)
+const folderOf = (text: string): string | Broken => {
+  const fault = misleading(text)
+  if (fault !== null) return new Broken(fault)
+  return /^\/[^\0]*[^\s"'\0]$/.test(text)
     ? text
     : new Broken('must be the absolute path of a folder, such as /var/lib/app-platform-backups.')
+}
 
 /** `file:./data/x.db` and `file:x.db` are relative, `file:/x.db` and `file:///x.db` absolute. */
 const pathOfFileUrl = (url: string): string | null => {

@@ -6,6 +6,7 @@
 import {
   closeSync,
   constants,
+  fsyncSync,
   lstatSync,
   openSync,
   readFileSync,
@@ -14,6 +15,7 @@ import {
   type Stats,
   statfsSync,
   statSync,
+  writeSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseUnusable } from '../database.ts'
@@ -53,10 +55,17 @@ const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in
 /** Null for one that is not there. @throws what the system says of a folder that may not be entered */
 const lookAt = (path: string): Stats | null => lstatSync(path, { throwIfNoEntry: false }) ?? null
 
-const restore = 'restore a backup with app-platform restore FILE'
+/** A backup has none of the files that belong to a database. */
+export type FileKind = 'database' | 'backup'
+
+/** What to do when such a file is damaged. */
+export const remedies = {
+  database: 'restore a backup with app-platform restore FILE',
+  backup: 'use another backup',
+} as const satisfies Record<FileKind, string>
 
 /** `it` is the path, or words for a file that the error does not name; `at` is the path after a colon, or nothing. */
-type Told = (it: string, path: string | null, at: string) => string
+type Told = (it: string, path: string | null, at: string, remedy: string) => string
 
 /** Every error of the system and of SQLite that is a fault of a file or its place, by its code. */
 const told: ReadonlyMap<unknown, Told> = new Map(
@@ -73,17 +82,24 @@ const told: ReadonlyMap<unknown, Told> = new Map(
     ENOSPC: (_it, path) => (path === null ? 'The disk is full: make room.' : noRoomSentence(path)),
     EDQUOT: (_it, path) =>
       `The user ${actingUser()} has used up the quota on the disk${of(path)}: make room, or raise it.`,
+    EFBIG: (it) =>
+      `${it} would be larger than a file may be here: raise the limit (LimitFSIZE= in the unit, ulimit -f), or take another file system.`,
     EIO: (_it, path) => `The disk${of(path)} failed: dmesg tells more. Copy what can be read to another disk.`,
     EMFILE: () => noDescriptors,
     ENFILE: () => 'No more files may be open on this machine: raise the limit with sysctl fs.file-max.',
     EPIPE: () => 'The reader of the output stopped before all of it was written.',
-    SQLITE_CORRUPT: (it) => `${it} is damaged: ${restore}.`,
-    SQLITE_NOTADB: (it, path) =>
+    SQLITE_CORRUPT: (it, _path, _at, remedy) => damaged(it, remedy),
+    SQLITE_NOTADB: (it, path, _at, remedy) =>
       path !== null && isCompressed(path)
         ? `${it} is compressed: unpack it, and name what comes out.`
-        : `${it} cannot be read as an SQLite database: correct the path, or ${restore}.`,
+        : `${it} cannot be read as an SQLite database: correct the path, or ${remedy}.`,
   }),
 )
+
+const damaged = (it: string, remedy: string): string => `${it} is damaged: ${remedy}.`
+
+/** What exactly SQLite finds may follow. */
+export const damagedSentence = (file: string, kind: FileKind): string => damaged(file, remedies[kind])
 
 /** Whether it begins as a file of gzip, zstd, xz, bzip2 or ZIP does: people compress backups. */
 const isCompressed = (path: string): boolean => {
@@ -105,9 +121,9 @@ const of = (path: string | null): string => (path === null ? '' : ` of ${path}`)
 const forbidden = (): string => `A file or folder may not be used by the user ${actingUser()}: run it as the owner.`
 
 /** A sentence about an error of the system or of SQLite, with what to do; null for a code that has none. */
-export const systemSentence = (code: unknown, path: string | null): string | null => {
+export const systemSentence = (code: unknown, path: string | null, kind: FileKind = 'database'): string | null => {
   const unnamed = String(code).startsWith('SQLITE_') ? 'The database' : 'This'
-  return told.get(code)?.(path ?? unnamed, path, path === null ? '' : `: ${path}`) ?? null
+  return told.get(code)?.(path ?? unnamed, path, path === null ? '' : `: ${path}`, remedies[kind]) ?? null
 }
 
 /** Of a code without a sentence the person reads at least what it is about. */
@@ -197,10 +213,13 @@ export const mountPoints = (): readonly string[] => {
 const unescaped = (path: string): string =>
   path.replaceAll(/\\(\d{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)))
 
-export const noRoomSentence = (file: string): string =>
-  lacksInodes(file)
+/** By the error that tells of it, if there is one: of a quota the disk itself shows nothing. */
+export const noRoomSentence = (file: string, error?: unknown): string => {
+  if (codeOf(error) === 'EDQUOT') return systemSentence('EDQUOT', file) ?? ''
+  return lacksInodes(file)
     ? `The disk of ${file} has room but too few free inodes, as df -i ${dirname(file)} shows: remove files that are not needed.`
     : `The disk of ${file} is full, as df -h ${dirname(file)} shows: make room.`
+}
 
 /** The most files that a database has, including those that SQLite removes again at once. */
 const filesOfDatabase = 8
@@ -230,7 +249,7 @@ export const closedPlace = (file: string): string | null => {
       const found = lookAt(path)
       if (found !== null && user !== 0 && found.uid !== user) return systemSentence('EACCES', path)
     }
-    const probe = `${file}.${crypto.randomUUID()}.probe`
+    const probe = probeBeside(file)
     closeSync(openSync(probe, 'wx', 0o600))
     rmSync(probe)
     return null
@@ -246,26 +265,52 @@ export const placeFault = (file: string): string | null => {
   const closed = closedPlace(file)
   if (closed !== null) return closed
   try {
-    return lacksInodes(file) || lacksBytes(file) ? noRoomSentence(file) : null
+    return lacksInodes(file) || lacksBytes(file)
+      ? noRoomSentence(file)
+      : whyUnwritten(probeBeside(file), file, leastBytes)
   } catch {
     return null // the folder is gone
   }
 }
 
+/**
+ * Why so many bytes cannot be written into a file of ours, which is removed afterwards: SQLite says only that writing failed. `named` is
+ * the file that a person knows. Null if they can be written.
+ */
+const whyUnwritten = (file: string, named: string, bytes: number): string | null => {
+  let descriptor: number | null = null
+  try {
+    descriptor = openSync(file, 'w', 0o600)
+    const block = Buffer.alloc(blockBytes)
+    for (let at = 0; at < bytes;) at += writeSync(descriptor, block, 0, Math.min(blockBytes, bytes - at), at)
+    fsyncSync(descriptor)
+    return null
+  } catch (error) {
+    return systemSentence(codeOf(error), named)
+  } finally {
+    if (descriptor !== null) closeSync(descriptor)
+    rmSync(file, { force: true })
+  }
+}
+
+const blockBytes = 256 * 1024
+
+const probeBeside = (file: string): string => `${file}.${crypto.randomUUID()}.probe`
+
 /** Whether SQLite says of a database that its content is wrong. */
 export const isDamage = (error: unknown): boolean => sqliteCode(error)?.startsWith('SQLITE_CORRUPT') === true
 
 /** Why a file could not be read, by SQLite's error: its place, the disk, or the file itself. */
-export const unreadable = (file: string, error: unknown): DatabaseUnusable => {
+export const unreadable = (file: string, error: unknown, kind: FileKind = 'database'): DatabaseUnusable => {
   const options = { cause: error }
   if (lackedDescriptors(error)) return new DatabaseUnusable('out_of_reach', noDescriptors, options)
   const place = placeFault(file)
   if (place !== null) return new DatabaseUnusable('out_of_reach', place, options)
   const code = sqliteCode(error) ?? String(codeOf(error))
-  const kind = code.startsWith('SQLITE_IOERR') ? 'EIO' : code.split('_', 2).join('_')
-  const ofFile = systemSentence(kind, file)
+  const cause = code.startsWith('SQLITE_IOERR') ? 'EIO' : code.split('_', 2).join('_')
+  const ofFile = systemSentence(cause, file, kind)
   if (ofFile !== null)
-    return new DatabaseUnusable(kind.startsWith('SQLITE_') ? 'damaged' : 'out_of_reach', ofFile, options)
+    return new DatabaseUnusable(cause.startsWith('SQLITE_') ? 'damaged' : 'out_of_reach', ofFile, options)
   const sentence = `SQLite could not use ${file} (${code}), although its folder can be written: run app-platform check, and look at dmesg.`
   return new DatabaseUnusable('out_of_reach', sentence, options)
 }
@@ -273,6 +318,17 @@ export const unreadable = (file: string, error: unknown): DatabaseUnusable => {
 /** The same for any error of work on a file: no room or no readable file become a sentence, everything else stays what it is. */
 export const withPlace = (file: string, error: unknown): unknown => {
   if (error instanceof DatabaseUnusable) return error
-  if (lacksRoom(error)) return new DatabaseUnusable('full', noRoomSentence(file), { cause: error })
+  if (lacksRoom(error)) return new DatabaseUnusable('full', noRoomSentence(file, error), { cause: error })
   return faultKind(error) === 'state_unknown' || lackedDescriptors(error) ? unreadable(file, error) : error
+}
+
+type Copying = { readonly copy: string; readonly named: string; readonly bytes: number }
+
+/** The same for a copy of so many bytes that becomes the named file. It is removed. */
+export const withPlaceOfCopy = ({ copy, named, bytes }: Copying, error: unknown): unknown => {
+  const isRefused = !(error instanceof DatabaseUnusable) && sqliteCode(error)?.startsWith('SQLITE_IOERR') === true
+  const unwritten = isRefused ? whyUnwritten(copy, named, bytes) : null
+  return unwritten === null
+    ? withPlace(named, error)
+    : new DatabaseUnusable('out_of_reach', unwritten, { cause: error })
 }

@@ -6,6 +6,7 @@ import { beginCopy, isDump } from '../backup.ts'
 import type { BackupMaker } from '../backups.ts'
 import { type BackupNames, namesForDumps } from '../backup-folder.ts'
 import { DatabaseUnusable } from '../database.ts'
+import { temporarily } from '../sqlite/temporary.ts'
 import { type Address, parseAddress } from './address.ts'
 import { inSentences } from './commands.ts'
 import { Primary } from './primary.ts'
@@ -41,14 +42,10 @@ export const dumpBackups = (url: () => string): BackupMaker => ({
 /** Dumps the database to a stream. Nobody can check what was sent. @throws DatabaseUnusable as `dumpPostgres` does */
 export const streamDump = async (url: string, send: (dump: ReadableStream<Uint8Array>) => Promise<void>) => {
   const { address, place } = await reached(url)
-  const child = started(['pg_dump', ...dumpFlags], address)
+  using program = started(['pg_dump', ...dumpFlags], address)
+  const { child } = program
   const errors = new Response(child.stderr).text()
-  try {
-    await send(child.stdout)
-  } catch (error) {
-    child.kill() // it would wait for a reader that has stopped
-    throw error
-  }
+  await send(child.stdout)
   if ((await child.exited) !== 0) throw failed(place, await errors)
 }
 
@@ -106,7 +103,10 @@ const environmentOf = ({ hosts, user, password, database, tls, authority }: Addr
   PGCONNECT_TIMEOUT: '10',
 })
 
-/** Runs a program of PostgreSQL in English, because its words are read, with only what it needs of the environment. */
+/**
+ * Runs a program of PostgreSQL in English, because its words are read, with only what it needs of the environment. Disposed of, it is
+ * ended: it would wait for a reader that has stopped.
+ */
 const started = ([name = '', ...words]: readonly string[], address: Address | null = null) => {
   const program = Bun.which(name)
   if (program === null) {
@@ -115,16 +115,18 @@ const started = ([name = '', ...words]: readonly string[], address: Address | nu
       `${name} is not installed on this machine: install the client programs of PostgreSQL, such as by apt-get install postgresql-client.`,
     )
   }
-  return Bun.spawn([program, ...words], {
+  const child = Bun.spawn([program, ...words], {
     env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', ...(address === null ? {} : environmentOf(address)) },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
   })
+  return { ...temporarily(() => child.kill()), child }
 }
 
 const finished = async (command: readonly string[], address: Address | null = null) => {
-  const child = started(command, address)
+  using program = started(command, address)
+  const { child } = program
   const [output, errors, exitCode] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

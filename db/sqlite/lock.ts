@@ -1,8 +1,10 @@
+import { dirname } from 'node:path'
 import { DatabaseUnusable } from '../database.ts'
 import { connect, Connection } from './connection.ts'
 import { faultKind } from './fault.ts'
 import { companionsOf, createPrivately } from './files.ts'
 import { assertNotMoved } from './servable.ts'
+import { removeLeftovers } from './temporary.ts'
 import { placeFault, withPlace } from '../faults/system.ts'
 
 /**
@@ -28,6 +30,7 @@ export const takeServerLock = (file: string): Connection => {
     if (faultKind(error) !== 'busy') throw error
     throw new DatabaseUnusable('in_use', `Another server is running on ${file}.`, { cause: error })
   }
+  removeLeftovers(dirname(file))
   return connection
 }
 

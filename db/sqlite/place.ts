@@ -103,13 +103,6 @@ const assertNotMountedAlone = (file: string): void => {
   )
 }
 
-/** A new path beside a database, for a private copy of a backup. The next restore removes what a killed one leaves there. */
-export const copyPath = (database: string): string => `${database}.${crypto.randomUUID()}.restoring`
-
-/** Whether a file in the folder of the database is such a copy, or belongs to one. */
-export const isCopyOf = (database: string, name: string): boolean =>
-  name.startsWith(`${basename(database)}.`) && /\.restoring(?:-journal|-wal|-shm)?$/.test(name)
-
 /** The path at which a restore sets the predecessor of a database aside. */
 export const predecessorPath = (database: string, at: number): string =>
   predecessorPrefix(database) + new Date(at).toISOString().replaceAll(':', '-')

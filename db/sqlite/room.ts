@@ -113,7 +113,7 @@ export const withRoom = async <T>(file: string, open: () => Promise<T>): Promise
       return await open()
     })
   } catch (error) {
-    throw isOutOfRoom(file, error) ? new DatabaseUnusable('full', noRoomSentence(file), { cause: error }) : error
+    throw isOutOfRoom(file, error) ? new DatabaseUnusable('full', noRoomSentence(file, error), { cause: error }) : error
   }
 }
 

@@ -1,9 +1,10 @@
 import { Command, type CommandOptions, type OptionValueSource } from 'commander'
 import { existsSync } from 'node:fs'
+import { endTemporaries } from '../../db/sqlite/temporary.ts'
 import type { StoppedOptions } from '../../db/stopped.ts'
 import { ConfigError, type DatabasePlace, defaultDatabasePath, readDatabasePlace } from '../config.ts'
-import { isUnexpanded, unexpandedRule } from '../domain/text.ts'
 import { actAsOwnerOfFolder } from '../runtime/identity.ts'
+import { endBy, Interrupted, interruptible } from './developer/developer-command.ts'
 import type { OperatorSession } from './operator-session.ts'
 import { type Answer, answer, UsageError } from './output.ts'
 import { serviceDatabase } from './print/deployment.ts'
@@ -41,10 +42,7 @@ class PlainCommand extends Command {
   }
 
   override setOptionValueWithSource(key: string, value: unknown, source: OptionValueSource | undefined): this {
-    const { long: flag = key, flags = '' } = this.options.find((option) => option.attributeName() === key) ?? {}
-    if (/<(?:file|path|folder)>/.test(flags) && typeof value === 'string' && isUnexpanded(value)) {
-      this.error(`error: ${flag} ${unexpandedRule}`)
-    }
+    const { long: flag = key } = this.options.find((option) => option.attributeName() === key) ?? {}
     const isRepeated = source === 'cli' && this.getOptionValueSource(key) === 'cli'
     if (isRepeated && !Array.isArray(value) && this.getOptionValue(key) !== value) {
       this.error(`error: ${flag} is given twice: give it once.`)
@@ -169,7 +167,22 @@ export const stoppedCommand = <Words extends readonly unknown[]>(
   databaseCommand(parent, usage, description).action(async function (this: Command, ...words: Words) {
     const flags = this.opts<CommonFlags>()
     const file = databasePathOf(flags)
-    answer(flags, await work({ file, ...(await sessions()).stoppedMoment() }, ...words))
+    await leavingNoCopies(async () =>
+      answer(flags, await work({ file, ...(await sessions()).stoppedMoment() }, ...words)),
+    )
+  })
+
+/**
+ * Runs work that copies a database. A signal takes the copies away before it ends the program; one that comes while SQLite copies waits
+ * for that.
+ */
+export const leavingNoCopies = async <T>(work: () => Promise<T>): Promise<T> =>
+  await interruptible(async (signal) => {
+    signal.addEventListener('abort', () => {
+      endTemporaries()
+      if (signal.reason instanceof Interrupted) void endBy(signal.reason)
+    })
+    return await work()
   })
 
 /** The name of a database in answers. The URL of a PostgreSQL database may have a password. */

@@ -1,5 +1,6 @@
 import { type Command, CommanderError } from 'commander'
 import { sqliteVersion } from '../../db/sqlite/connection.ts'
+import { misleading } from '../domain/text.ts'
 import { hasCode } from '../runtime/cause.ts'
 import { program as running } from '../runtime/program.ts'
 import { endBy, Interrupted } from './developer/developer-command.ts'
@@ -102,7 +103,10 @@ export const createProgram: CreateProgram = async (only, words = [], served = nu
     .enablePositionalOptions() // `versions create` has its own --version
     .showHelpAfterError('Add --help to see what it takes.')
     .exitOverride()
-    .hook('preAction', (_, command) => refuseEmpty(command))
+    .hook('preAction', (_, command) => {
+      refuseEmpty(command)
+      refuseMisleading(command)
+    })
     .configureOutput({
       outputError: (text, writeError) => writeError(withoutValues(text)),
       ...(write !== null && {
@@ -139,6 +143,39 @@ const refuseEmpty = (command: Command): void => {
   if (place === -1 && flag === undefined) return
   const name = place === -1 ? flag?.long : `The ${(known[place] ?? known.at(-1))?.name() ?? 'argument'}`
   throw new UsageError(`${name} is empty: give one. In a script, check the variable that it comes from.`)
+}
+
+/** Each value of the arguments and flags that are paths, with its name. */
+const pathsOf = (command: Command): readonly (readonly [name: string, path: string])[] => {
+  const isPath = (placeholder: string) => /^(?:file|path|folder)$/.test(placeholder)
+  const { registeredArguments: known, args, options } = command
+  const words = args.flatMap((word, place) =>
+    isPath(known[place]?.name() ?? '') ? [[known[place]?.name(), word]] : [],
+  )
+  const flags = options
+    .filter(({ flags: usage }) => isPath(/<(\w+)>/.exec(usage)?.[1] ?? ''))
+    .map((option) => [option.long, command.getOptionValue(option.attributeName())])
+  return [...words, ...flags].flatMap(([name, path]) =>
+    typeof name === 'string' && typeof path === 'string' ? [[name, path] as const] : [],
+  )
+}
+
+/** Without a working folder a relative path leads beside the program itself. */
+const assertWorkingFolder = (): void => {
+  try {
+    process.cwd()
+  } catch {
+    throw new UsageError('The folder in which this command was called was removed: change into another one.')
+  }
+}
+
+/** @throws UsageError for a path that names another place than it seems to */
+const refuseMisleading = (command: Command): void => {
+  assertWorkingFolder()
+  for (const [name, path] of pathsOf(command)) {
+    const fault = misleading(path)
+    if (fault !== null) throw new UsageError(`${name.startsWith('--') ? name : `The ${name}`} ${fault}`)
+  }
 }
 
 const versionText = (): string =>

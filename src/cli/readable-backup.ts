@@ -1,6 +1,6 @@
-import { closeSync, openSync, rmSync, type Stats, statSync } from 'node:fs'
+import { closeSync, openSync, type Stats, statSync } from 'node:fs'
 import { isPostgresUrl } from '../../db/postgres/address.ts'
-import { copyPath } from '../../db/sqlite/place.ts'
+import { temporaryFile } from '../../db/sqlite/temporary.ts'
 import { actingUser, ownership } from '../../db/faults/system.ts'
 import { hasCode } from '../runtime/cause.ts'
 import { copyAsRoot } from '../runtime/identity.ts'
@@ -17,18 +17,14 @@ export const withReadableBackup = async <T>(
 ): Promise<T> => {
   assertIsFile(backup)
   if (mayRead(backup)) return await work(backup)
-  const copy = copyPath(neighbour())
-  try {
-    if (!copyAsRoot(backup, copy)) {
-      throw new CommandFailed([
-        `${actingUser()} may not read the backup: ${ownership(backup)}. Run the command as its owner or as root.`,
-      ])
-    }
-    copyAsRoot(`${backup}-wal`, `${copy}-wal`)
-    return await work(copy)
-  } finally {
-    for (const suffix of ['', '-wal', '-shm']) rmSync(copy + suffix, { force: true })
+  using copy = temporaryFile(neighbour())
+  if (!copyAsRoot(backup, copy.path)) {
+    throw refused(
+      `${actingUser()} may not read the backup: ${ownership(backup)}. Run the command as its owner or as root.`,
+    )
   }
+  copyAsRoot(`${backup}-wal`, `${copy.path}-wal`)
+  return await work(copy.path)
 }
 
 const refused = (sentence: string) => new CommandFailed([sentence])

@@ -76,6 +76,10 @@ export const bytesInWords = (bytes: number): string => {
   return `${(bytes / 1024 ** power).toFixed(power === 0 ? 0 : 1)} ${byteUnits[power] ?? ''}`
 }
 
-/** What is wrong with a path that only a shell would complete: as it is, it names another place. */
-export const unexpandedRule = 'has a ~ or a variable such as $HOME, which nothing replaces here: write the whole path.'
-export const isUnexpanded = (path: string): boolean => /^~[a-z0-9_-]*(?:\/|$)|(?:^|\/)\$[A-Z_{(]/.test(path)
+/** Why a path names another place than it seems to; null if it does not. */
+export const misleading = (path: string): string | null => {
+  if (/^~[a-z0-9_-]*(?:\/|$)|(?:^|\/)\$[A-Z_{(]/.test(path))
+    return 'has a ~ or a variable such as $HOME, which nothing replaces here: write the whole path.'
+  // What stands for bytes that are no text.
+  return path.includes('\uFFFD') ? 'is not UTF-8: rename that file or folder, for example with mv.' : null
+}

@@ -52,7 +52,7 @@ needs('setpriv').test.skipIf(!isRoot || onPostgres)(
     await desk.json(['restore', backup])
     expect(ownersIn(desk.folder)).toEqual([nobody])
     expect(statSync(desk.file).mode & 0o777).toBe(0o600)
-    expect(readdirSync(desk.folder).filter((name) => name.includes('.restoring'))).toEqual([])
+    expect(readdirSync(desk.folder).filter((name) => name.includes('.unfinished'))).toEqual([])
     expect(await runAsNobody(desk, ['user', 'list'])).toEqual({ exitCode: 0, stderr: '' })
 
     const elsewhere = deskAt(join(desk.folder, 'new', 'app-platform.db'))

@@ -186,15 +186,22 @@ test('no flag of any command is read from the last of two different values', asy
   await expect(program.parseAsync(list, { from: 'user' })).rejects.toThrow('--message is empty') // not that --item comes twice
 })
 
-test('every flag for a path refuses what only a shell replaces, so that no folder is made of that name', async () => {
+test('every flag and argument that is a path refuses what only a shell replaces, so that no folder is made of that name', async () => {
   let count = 0
-  for (const [name, { options }] of everyCommand) {
-    for (const { long, flags } of options.filter(({ flags }) => /<(file|path|folder)>/.test(flags))) {
-      for (const path of ['~/x', '~', '~ada/x', '$HOME/x', './${HOME}/x']) {
-        const words = [...name.split(' '), `${long}=${path}`]
-        const program = await createProgram(undefined, words, null, () => undefined)
-        const refused = program.parseAsync(words, { from: 'user' })
-        await expect(refused, `${words.join(' ')} ${flags}`).rejects.toThrow(`${long} has a ~ or a variable`)
+  const isPath = (placeholder: string) => /^(file|path|folder)$/.test(placeholder)
+  for (const [name, { options, registeredArguments }] of everyCommand) {
+    const given: readonly string[] = registeredArguments.map((argument) => argument.argChoices?.[0] ?? 'x')
+    const flags = options.filter(({ flags: usage }) => /<(file|path|folder)>/.test(usage))
+    const places = registeredArguments.flatMap((argument, place) => (isPath(argument.name()) ? [place] : []))
+    for (const path of ['~/x', '~', '~ada/x', '$HOME/x', './${HOME}/x', './\uFFFD.db']) {
+      const wrong = path.includes('\uFFFD') ? 'is not UTF-8' : 'has a ~ or a variable'
+      for (const words of [
+        ...flags.map(({ long }) => [...given, `${long}=${path}`]),
+        ...places.map((at) => given.with(at, path)),
+      ]) {
+        const program = await createProgram(undefined, [...name.split(' '), ...words], null, () => undefined)
+        const refused = program.parseAsync([...name.split(' '), ...words], { from: 'user' })
+        await expect(refused, `${name} ${words.join(' ')}`).rejects.toThrow(wrong)
         count += 1
       }
     }

@@ -1,7 +1,6 @@
 import { expect } from 'bun:test'
 import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { copyPath } from '../../db/sqlite/place.ts'
 import { call } from '../support/call.ts'
 import { onSqlite } from '../support/engines.ts'
 import { startServer } from '../support/running-server.ts'
@@ -123,13 +122,4 @@ test('restore --move accepts only a sealed copy, and only if there is no databas
   expect(await refusal(occupied, ['restore', '--move', copy])).toContain('There is a database at')
   expect(await refusal(occupied, ['restore', '--move', join(folder, 'none.db')])).toContain('There is no file at')
   expect((await occupied.run(['user', 'list'])).exitCode).toBe(0)
-})
-
-test('restore --move removes the whole copies of the database that killed ones have left', async () => {
-  const [here, there] = [await openDesk(), anotherMachine()]
-  const copy = join(temporaryFolder(), 'copy.db')
-  await here.json(['move', '--to', copy])
-  for (const suffix of ['', '-journal', '-wal', '-shm']) writeFileSync(copyPath(there.file) + suffix, '')
-  await there.json(['restore', '--move', copy])
-  expect(readdirSync(there.folder).filter((name) => name.includes('restoring'))).toEqual([])
 })

@@ -267,6 +267,24 @@ test('a damaged backup is refused in one line', async () => {
   const { exitCode, stdout, stderr } = await deskAt(file).run(['restore', backup, '--json'])
   expect({ exitCode, code: failureIn({ stdout, stderr }) }).toEqual({ exitCode: 1, code: 'database_unusable' })
   expect(stderr).toMatch(/^error: [^\n]+\.\n$/)
+  expect(stderr).toContain('use another backup')
+  for (const [start, content] of [
+    [0, 'no file of SQLite'],
+    [20, '\xff'.repeat(40)],
+    [4_096, 'broken'.repeat(100)],
+  ] as const) {
+    const broken = Buffer.from(readFileSync(file))
+    broken.write(content, start, 'latin1')
+    writeFileSync(backup, broken)
+    for (const words of [
+      ['restore', backup],
+      ['restore', '--move', backup],
+    ]) {
+      const refused = await deskAt(file).run(words)
+      expect(refused).toMatchObject({ exitCode: 1, stdout: '' })
+      expect(refused.stderr).not.toContain('app-platform restore FILE')
+    }
+  }
   expect(emailsIn(file)).toEqual(newEmails)
 })
 

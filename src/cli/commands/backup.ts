@@ -1,18 +1,18 @@
 import type { Command } from 'commander'
-import { createReadStream, mkdirSync, rmSync, statSync, existsSync } from 'node:fs'
+import { createReadStream, existsSync, fstatSync, mkdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { unfinishedName } from '../../../db/backup.ts'
 import { type BackupNames, datedName, pruneFolder, setAside } from '../../../db/backup-folder.ts'
 import { DatabaseUnusable } from '../../../db/database.ts'
 import { backUpDatabase, backupNamesOf, checkBackup, streamBackup } from '../../../db/engine.ts'
+import { temporaryFile } from '../../../db/sqlite/temporary.ts'
 import { actingUser, ownership } from '../../../db/faults/system.ts'
 import type { DatabasePlace } from '../../config.ts'
 import { PlatformError } from '../../domain/errors.ts'
 import { recordBackup } from '../../operations/health/health.ts'
 import { hasCode } from '../../runtime/cause.ts'
 import { wholeNumberFlag } from '../flag-values.ts'
-import { type CommonFlags, databaseCommand, databaseOf } from '../operator-command.ts'
+import { type CommonFlags, databaseCommand, databaseOf, leavingNoCopies } from '../operator-command.ts'
 import { asOperator } from '../operator-session.ts'
 import { answer, CommandFailed, UsageError } from '../output.ts'
 
@@ -38,7 +38,7 @@ export const addBackupCommand = (program: Command): void => {
     .option('--keep <count>', 'in a folder: keep this many backups and remove older ones', wholeNumberFlag(1, 100_000))
     .option('--check', 'check the copy as check FILE does, before older ones are removed')
     .addHelpText('after', targets)
-    .action(backup)
+    .action(async (to: string, flags: BackupFlags) => await leavingNoCopies(async () => await backup(to, flags)))
 }
 
 const backup = async (to: string, flags: BackupFlags): Promise<void> => {
@@ -123,6 +123,8 @@ const toStandardOutput = async (place: DatabasePlace, flags: BackupFlags): Promi
   }
   if (process.stdout.isTTY)
     throw new UsageError('A backup cannot be written to a terminal: send it to a file or a pipe.')
+  if (isLost())
+    throw new UsageError('Standard output is closed, or leads to /dev/null: send the backup to a file or a pipe.')
   if (place.kind === 'postgres') {
     let sizeBytes = 0
     const counted = async function* (dump: AsyncIterable<Uint8Array>) {
@@ -134,13 +136,15 @@ const toStandardOutput = async (place: DatabasePlace, flags: BackupFlags): Promi
     await streamBackup(place.url, async (dump) => await pipeline(dump, counted, process.stdout, { end: false }))
     return void (await record(flags, sizeBytes))
   }
-  const copy = unfinishedName(resolve(place.path))
-  try {
-    await backUpDatabase(place, { to: copy, replace: false })
-    const { size } = statSync(copy)
-    await pipeline(createReadStream(copy), process.stdout, { end: false })
-    await record(flags, size)
-  } finally {
-    rmSync(copy, { force: true })
-  }
+  using copy = temporaryFile(resolve(place.path))
+  await backUpDatabase(place, { to: copy.path, replace: false })
+  const { size } = statSync(copy.path)
+  await pipeline(createReadStream(copy.path), process.stdout, { end: false })
+  await record(flags, size)
+}
+
+/** A closed one leads there as well: the runtime opens it. */
+const isLost = (): boolean => {
+  const [output, nowhere] = [fstatSync(1), statSync('/dev/null')]
+  return output.isCharacterDevice() && output.rdev === nowhere.rdev
 }

@@ -10,6 +10,7 @@ import {
   databasePathOf,
   nameOfPlace,
   databaseOf,
+  leavingNoCopies,
 } from '../operator-command.ts'
 import { asOperator, type OperatorSession } from '../operator-session.ts'
 import { type Answer, answer, CommandFailed, recordAnswer, UsageError } from '../output.ts'
@@ -52,7 +53,8 @@ export const addCheckCommand = (program: Command): void => {
         const place = databaseOf(flags)
         return verdict(nameOfPlace(place), await checkDatabase(place))
       }
-      const { problems, isOlder } = await withReadableBackup(backup, () => backup, checkBackup)
+      const check = async () => await withReadableBackup(backup, () => backup, checkBackup)
+      const { problems, isOlder } = await leavingNoCopies(check)
       return verdict(backup, problems, isOlder)
     },
     served: async ({ checkStore }, backup) => {

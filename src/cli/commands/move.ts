@@ -6,7 +6,7 @@ import { isPostgresUrl } from '../../../db/postgres/address.ts'
 import { moveSqlite } from '../../../db/move.ts'
 import type { StoppedOptions } from '../../../db/stopped.ts'
 import { readDatabasePlace } from '../../config.ts'
-import { type CommonFlags, databaseCommand, databaseOf, databasePathOf } from '../operator-command.ts'
+import { type CommonFlags, databaseCommand, databaseOf, databasePathOf, leavingNoCopies } from '../operator-command.ts'
 import { operatorMoment } from '../operator-session.ts'
 import { type Answer, answer, UsageError } from '../output.ts'
 import { type ProgressBar, startProgressBar } from '../progress-bar.ts'
@@ -27,7 +27,9 @@ Use the copy once: two servers on two copies would each accept tokens that the o
 
 export const addMoveCommand = (program: Command): void => {
   databaseCommand(program, 'move', 'Mark the database as moved, and write a sealed copy for another machine.')
-    .action(async (flags: CommonFlags & MoveFlags) => answer(flags, await move(flags)))
+    .action(async (flags: CommonFlags & MoveFlags) =>
+      answer(flags, await leavingNoCopies(async () => await move(flags))),
+    )
     .option(
       '--to <path>',
       'where to write the sealed copy; or the URL of an empty PostgreSQL database (default: DATABASE_URL, if it is one)',

@@ -48,12 +48,12 @@ export class Interrupted extends Error {
  * Runs work that cleans up when the program is asked to end, for example restores the terminal. The program then ends by
  * the same signal, so that the shell knows why.
  */
-export const interruptible = async (work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
+export const interruptible = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
   const interruption = new AbortController()
   const stops = endingSignals.map((by) => ({ by, stop: () => interruption.abort(new Interrupted(by)) }))
   for (const { by, stop } of stops) process.once(by, stop)
   try {
-    await work(interruption.signal)
+    return await work(interruption.signal)
   } finally {
     for (const { by, stop } of stops) process.off(by, stop)
   }
