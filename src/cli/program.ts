@@ -145,9 +145,10 @@ const refuseEmpty = (command: Command): void => {
   throw new UsageError(`${name} is empty: give one. In a script, check the variable that it comes from.`)
 }
 
+const isPath = (placeholder: string): boolean => /^(?:file|path|folder)$/.test(placeholder)
+
 /** Each value of the arguments and flags that are paths, with its name. */
 const pathsOf = (command: Command): readonly (readonly [name: string, path: string])[] => {
-  const isPath = (placeholder: string) => /^(?:file|path|folder)$/.test(placeholder)
   const { registeredArguments: known, args, options } = command
   const words = args.flatMap((word, place) =>
     isPath(known[place]?.name() ?? '') ? [[known[place]?.name(), word]] : [],

@@ -127,9 +127,10 @@ needs('bash').test('a backup that would be lost is not made, and not recorded', 
   expect(JSON.stringify(data)).not.toContain('database.backed_up')
 })
 
+const inBash = async (line: string) => await runProgram([], [programAt('bash'), '-c', line, 'bash'])
+
 needs('bash').test('a path that is not UTF-8, and a relative one where there is no folder, name nothing', async () => {
   const folder = temporaryFolder()
-  const inBash = async (line: string) => await runProgram([], [programAt('bash'), '-c', line, 'bash'])
   for (const line of [
     `cd ${folder} && "$@" check $'b\\xff.db'`,
     `cd ${folder} && "$@" migrate --database $'b\\xff.db'`,

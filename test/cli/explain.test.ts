@@ -186,17 +186,21 @@ test('no flag of any command is read from the last of two different values', asy
   await expect(program.parseAsync(list, { from: 'user' })).rejects.toThrow('--message is empty') // not that --item comes twice
 })
 
+const isPath = (placeholder: string): boolean => /^(file|path|folder)$/.test(placeholder)
+
 test('every flag and argument that is a path refuses what only a shell replaces, so that no folder is made of that name', async () => {
   let count = 0
-  const isPath = (placeholder: string) => /^(file|path|folder)$/.test(placeholder)
   for (const [name, { options, registeredArguments }] of everyCommand) {
-    const given: readonly string[] = registeredArguments.map((argument) => argument.argChoices?.[0] ?? 'x')
+    const needed = options
+      .filter(({ mandatory }) => mandatory)
+      .map(({ long, argChoices, required }) => (required ? `${long}=${argChoices?.[0] ?? '1.0.0'}` : `${long}`))
+    const given = registeredArguments.map((argument): string => argument.argChoices?.[0] ?? 'x').concat(needed)
     const flags = options.filter(({ flags: usage }) => /<(file|path|folder)>/.test(usage))
     const places = registeredArguments.flatMap((argument, place) => (isPath(argument.name()) ? [place] : []))
     for (const path of ['~/x', '~', '~ada/x', '$HOME/x', './${HOME}/x', './\uFFFD.db']) {
       const wrong = path.includes('\uFFFD') ? 'is not UTF-8' : 'has a ~ or a variable'
       for (const words of [
-        ...flags.map(({ long }) => [...given, `${long}=${path}`]),
+        ...flags.map(({ long }) => given.concat(`${long}=${path}`)),
         ...places.map((at) => given.with(at, path)),
       ]) {
         const program = await createProgram(undefined, [...name.split(' '), ...words], null, () => undefined)

@@ -71,7 +71,9 @@ test('a schema that differs by one letter is refused, also before it is migrated
   ]) {
     await expect(migrate(folder.file, steps)).rejects.toMatchObject({
       kind: 'damaged',
-      message: expect.stringMatching(/^children in .* is not as this program made it: .*Restore a backup\.$/),
+      message: expect.stringMatching(
+        /^children in .* is not as this program made it: .*restore a backup with app-platform restore FILE\.$/,
+      ),
     })
   }
 })
