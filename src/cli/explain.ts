@@ -7,6 +7,7 @@ import { PlatformError } from '../domain/errors.ts'
 import { MetricsPortUnusable } from '../http/server.ts'
 import { describeCause, hasCode, isOfCertificate } from '../runtime/cause.ts'
 import { PasswordsUnusable } from '../runtime/passwords.ts'
+import { OutcomeUnknown } from './developer/developer-command.ts'
 import { CommandFailed, printable, UsageError } from './output.ts'
 
 type Explanation = {
@@ -27,6 +28,10 @@ export const explain = (error: unknown): Explanation => {
     return { ...local, exitCode: 2, code: usageCode, sentences: [oneLine(error.message)] }
   if (error instanceof CommandFailed)
     return { ...local, exitCode: 1, code: failedCode, sentences: error.sentences.map(oneLine) }
+  if (error instanceof OutcomeUnknown) {
+    const { message, code, requestId } = error.cause
+    return { exitCode: 1, code, requestId, sentences: [oneLine(`${message} ${error.message}`)] }
+  }
   const sentences = [oneLine(sentenceOf(error))]
   if (error instanceof AppPlatformError) return { exitCode: 1, code: error.code, requestId: error.requestId, sentences }
   const code =
@@ -126,6 +131,14 @@ const stepToReach = (cause: unknown): string => {
   return 'Check the URL and the network, and run the command again.'
 }
 
+/** A fault of the proxy looks like one of the server behind it. */
+const proxySentence = (): string => {
+  const name = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].find(
+    (each) => (process.env[each] ?? '') !== '',
+  )
+  return name === undefined ? '' : ` The call may go through the proxy in ${name}: check that too.`
+}
+
 /** One line: what is wrong, what to do, and the request ID to tell the operator. */
 const remoteSentence = (error: AppPlatformError): string => {
   const { code, message, param, details, requestId, retryAfter } = error
@@ -137,7 +150,10 @@ const remoteSentence = (error: AppPlatformError): string => {
         : steps.get(code)
   const field = param === null || message.includes(param) ? '' : ` The field is ${param}.`
   const request = requestId === null ? '' : ` Request ID: ${requestId}`
-  return printable(`${message}${field}${statusSentence(details)}${step === undefined ? '' : ` ${step}`}${request}`)
+  const proxy = ['unreachable', 'timed_out', 'unexpected_answer'].includes(code) ? proxySentence() : ''
+  return printable(
+    `${message}${field}${statusSentence(details)}${step === undefined ? '' : ` ${step}`}${proxy}${request}`,
+  )
 }
 
 /** The state that prevented it, after a space. */

@@ -41,6 +41,21 @@ class PlainCommand extends Command {
     return new PlainCommand(name)
   }
 
+  /** A variable of a script that is empty, and not quoted, leaves the flag without its value: the next flag would become that. */
+  override parseOptions(words: string[]): { operands: string[]; unknown: string[] } {
+    const end = words.indexOf('--')
+    const isFlag = (word: string | undefined) =>
+      this.options.some(({ long, short }) => word !== undefined && [long, short].includes(word.split('=')[0]))
+    for (const [at, word] of words.slice(0, end === -1 ? words.length : end).entries()) {
+      const next = words[at + 1]
+      if (this.options.find(({ long }) => long === word)?.required === true && isFlag(next))
+        this.error(
+          `error: ${word} has no value before ${next}: give it one, or write ${word}=${next} if that is its value.`,
+        )
+    }
+    return super.parseOptions(words)
+  }
+
   override setOptionValueWithSource(key: string, value: unknown, source: OptionValueSource | undefined): this {
     const { long: flag = key } = this.options.find((option) => option.attributeName() === key) ?? {}
     const isRepeated = source === 'cli' && this.getOptionValueSource(key) === 'cli'
@@ -140,7 +155,7 @@ export const actAnywhere = <Words extends readonly unknown[]>(
     if (!isRemote || root === null || flags.url === undefined) return answer(flags, await here(flags, ...words))
     if (flags.database !== undefined) throw new UsageError('Give --url or --database, not both.')
     const { runOnServer } = await import('./run-on-server.ts') // most commands run here
-    await runOnServer(this, root.words, flags.url, flags)
+    await runOnServer(this, root.words, flags.url, { ...flags, isChange: remotePlaceOf(name) !== 'reads' })
   })
 
 /** Adds commands that open the platform, run the work with the arguments and flags, and print its answer. */

@@ -145,7 +145,7 @@ const refuseEmpty = (command: Command): void => {
   throw new UsageError(`${name} is empty: give one. In a script, check the variable that it comes from.`)
 }
 
-const isPath = (placeholder: string): boolean => /^(?:file|path|folder)$/.test(placeholder)
+const isPath = (placeholder: string): boolean => /^(?:file|path|folder|source)$/.test(placeholder)
 
 /** Each value of the arguments and flags that are paths, with its name. */
 const pathsOf = (command: Command): readonly (readonly [name: string, path: string])[] => {

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { createManagementClient } from '../client/index.ts'
 import { ConfigError, programEnvironment } from '../config.ts'
 import { Broken, type EnvironmentVariables, settingReader } from '../config/setting.ts'
-import { interruptible, tellOfWaiting } from './developer/developer-command.ts'
+import { changing, interruptible, tellOfWaiting } from './developer/developer-command.ts'
 import { readOrigin } from './developer/settings.ts'
 import { CommandFailed, printableLines, terminalWidth } from './output.ts'
 
@@ -16,13 +16,14 @@ export const runOnServer = async (
   command: Command,
   words: readonly string[],
   url: string,
-  { insecureHttp = false }: { readonly insecureHttp?: boolean },
+  { insecureHttp = false, isChange }: { readonly insecureHttp?: boolean; readonly isChange: boolean },
 ): Promise<void> => {
   const target = readTarget(url, insecureHttp, programEnvironment())
   const client = createManagementClient({ ...target, insecureHttp, timeoutMs: patienceMs, onRepeat: tellOfWaiting })
   const asked = { arguments: [...sentWords(command, words)], width: terminalWidth() }
   await interruptible(async (signal) => {
-    const { exitCode, stdout, stderr } = await client.commands.run(asked, { signal })
+    const run = async () => await client.commands.run(asked, { signal })
+    const { exitCode, stdout, stderr } = await (isChange ? changing(signal, doubt, run) : run())
     if (typeof stdout !== 'string' || typeof stderr !== 'string' || ![0, 1, 2].includes(exitCode))
       throw new CommandFailed([
         'The server gave no answer of a command: use an app-platform program of the same release.',
@@ -32,6 +33,9 @@ export const runOnServer = async (
     process.exitCode = exitCode
   })
 }
+
+const doubt =
+  'It is not known whether the server has run the command: look at what it changes, or at app-platform audit list, before you run it again.'
 
 const readTarget = (typed: string, insecureHttp: boolean, env: EnvironmentVariables) => {
   const faults: string[] = []

@@ -1,4 +1,5 @@
 import { AppPlatformError } from './app-platform-error.ts'
+import { base64Of } from './base64.ts'
 import type { AppTokenAnswer, TokenAnswer } from './contract-types.ts'
 import { orAborted } from './retry.ts'
 import type { CallOptions } from './transport.ts'
@@ -113,10 +114,10 @@ export const tokenSetOf = (answer: TokenAnswer, askedAt: number): UserTokenSet =
 })
 
 /**
- * Holds the tokens of one grant. A refresh token is single use and its reuse ends the grant, so only one refresh runs at
- * a time and no caller's abort stops it. New tokens are stored before they are returned; if storing fails, they are kept
- * in memory and stored at the next call. A refresh with an unknown outcome is repeated under its own key, which gives
- * the same tokens.
+ * Holds the tokens of one grant. A refresh token is single use and its reuse ends the grant. So all who hold it repeat one refresh, under
+ * a key that is made of the token: another object, process or machine gets the same tokens, and so does a repeat after a lost answer.
+ * New tokens are stored before they are returned; if storing fails, they are kept in memory and stored at the next call. If the refresh
+ * fails for now, the old token is used until it expires. No caller's abort stops a refresh.
  */
 export const createUserTokens = (
   first: UserTokenSet,
@@ -126,20 +127,11 @@ export const createUserTokens = (
 ): UserTokens => {
   let current = first
   let unstored: UserTokenSet | null = null
-  let openKey: string | null = null
   let coming: Promise<UserTokenSet> | null = null
 
   const ask = async (): Promise<UserTokenSet> => {
-    openKey ??= crypto.randomUUID()
     const askedAt = now()
-    try {
-      const tokens = tokenSetOf(await refresh(current.refreshToken, openKey), askedAt)
-      openKey = null
-      return tokens
-    } catch (error) {
-      if (!isOpen(error)) openKey = null
-      throw error
-    }
+    return tokenSetOf(await refresh(current.refreshToken, await keyOf(current.refreshToken)), askedAt)
   }
   const renew = async (): Promise<UserTokenSet> => {
     try {
@@ -156,16 +148,32 @@ export const createUserTokens = (
     coming ??= renew()
     return await coming
   }
+  const renewedInTime = async (): Promise<UserTokenSet> => {
+    try {
+      return await renewed()
+    } catch (error) {
+      const isAlive = unstored === null && now() < Date.parse(current.accessTokenExpiresAt)
+      if (isAlive && isPassing(error)) return current
+      throw error
+    }
+  }
   return {
     current: () => current,
-    get: async () => (unstored === null && now() < renewalOf(current) ? current : await renewed()),
+    get: async () => (unstored === null && now() < renewalOf(current) ? current : await renewedInTime()),
     after: async (refused) => (current.accessToken === refused.accessToken ? await renewed() : current),
   }
 }
 
-/** Whether the server may have refreshed although no readable answer arrived. */
-const isOpen = (error: unknown): boolean =>
-  !(error instanceof AppPlatformError) || error.mayBeDone || error.status === 409
+/** The same for all who refresh with this token. It tells nothing of the token, and is of no other use. */
+const keyOf = async (refreshToken: string): Promise<string> => {
+  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`refresh ${refreshToken}`))
+  return base64Of(new Uint8Array(hash))
+}
+
+/** Whether a later try may succeed. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof AppPlatformError &&
+  (error.status === null || error.status >= 500 || error.status === 429 || error.status === 409)
 
 const renewalOf = ({ issuedAt, accessTokenExpiresAt }: UserTokenSet): number =>
   renewalTime(Date.parse(issuedAt), Date.parse(accessTokenExpiresAt))

@@ -91,6 +91,7 @@ export const createTransport = (
 
   return async <T>(shape: Shape<T>, request: PlatformRequest): Promise<T> => {
     const startedAt = performance.now()
+    let doubt: AppPlatformError | null = null
     for (let repeats = 0; ; repeats += 1) {
       try {
         const answer = await attempt(request)
@@ -100,7 +101,11 @@ export const createTransport = (
         request.onAnswer?.(facts)
         return value
       } catch (error) {
-        if (!(error instanceof AppPlatformError) || !mayRepeat(request, error)) throw error
+        if (!(error instanceof AppPlatformError)) throw error
+        // What a lost try may have removed is gone for its repeat.
+        if (doubt !== null && request.method === 'DELETE' && error.status === 404) throw doubt
+        if (error.mayBeDone) doubt ??= error
+        if (!mayRepeat(request, error)) throw error
         const giveUpAfterMs = Math.min(policy.giveUpAfterMs, request.repeatWithinMs ?? Number.POSITIVE_INFINITY)
         const state = { repeats, elapsedMs: performance.now() - startedAt, retryAfterSeconds: error.retryAfter }
         const waitMs = waitBeforeRepeat({ ...policy, giveUpAfterMs }, state, Math.random())
@@ -131,7 +136,14 @@ const createAttempt =
     try {
       // Redirects are not followed: they would forward the secrets of the request.
       const init = { method: request.method, headers: headersOf(request, agent), redirect: 'manual', signal } as const
-      const response = await fetch(urlOf(origin, request), { ...init, ...bodyOf(request), ...directly(origin) })
+      // Bun repeats a removal by itself on a connection that it has used before, and only its second answer would be seen.
+      const once = request.method === 'DELETE' ? { keepalive: false } : {}
+      const response = await fetch(urlOf(origin, request), {
+        ...init,
+        ...once,
+        ...bodyOf(request),
+        ...directly(origin),
+      })
       const isContract = request.path.startsWith(contractPath)
       return { status: response.status, headers: response.headers, text: await readText(response), isContract }
     } catch (cause) {

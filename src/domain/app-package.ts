@@ -49,7 +49,8 @@ export const readIcon = (archive: OpenedArchive | null, { icon }: ManifestConten
   }
 }
 
-const iconFault = (archive: OpenedArchive, content: ManifestContent) => {
+/** What is wrong with the icon that a manifest names, from the package beside it. */
+export const iconFault = (archive: OpenedArchive, content: ManifestContent) => {
   const read = readIcon(archive, content)
   return read.kind === 'refused' ? { field: 'icon', sentence: read.sentence } : null
 }

@@ -60,6 +60,18 @@ export const readArchivedFile = (archive: OpenedArchive, name: string, limitByte
   return typeof unpacked === 'string' ? refused(`The file ${shown(name)} ${unpacked}`) : { kind: 'file', ...unpacked }
 }
 
+/** The content of each file that can be read, one at a time. */
+export function* unpackedFiles(
+  archive: OpenedArchive,
+): Generator<{ readonly path: string; readonly bytes: Uint8Array }> {
+  if (archive.kind !== 'archive') return
+  const view = viewOf(archive.bytes)
+  for (const entry of archive.entries) {
+    const unpacked = unpack(archive.bytes, view, entry, archiveLimits.unpackedBytes)
+    if (typeof unpacked !== 'string') yield { path: entry.path, bytes: unpacked.bytes }
+  }
+}
+
 /** A file again from its packed bytes; null if it is damaged or longer than the limit. */
 export const unpackedAgain = (packed: Uint8Array, place: ArchivedPlace, limitBytes: number): Uint8Array | null =>
   place.isDeflated ? inflated(packed, limitBytes) : packed

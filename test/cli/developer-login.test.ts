@@ -8,7 +8,7 @@ import { startFlakyProxy } from '../client/support/flaky-proxy.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
-import { addApp } from '../support/world.ts'
+import { addApp, type AppInWorld } from '../support/world.ts'
 import { asVariables, newDeveloper } from './support/developer.ts'
 import { atTerminal } from './support/terminal.ts'
 import { failureIn } from './support/run.ts'
@@ -47,6 +47,16 @@ test('login makes an existing credential folder private', async () => {
   chmodSync(developer.kept, 0o777)
   await developer.json(['login', ...at()], asVariables(world.app.development))
   expect(modeOf(developer.kept)).toBe('700')
+})
+
+test('login says whose credentials it replaces', async () => {
+  const developer = newDeveloper()
+  const other = await addApp(world.platform, world.user)
+  const login = async (app: AppInWorld) =>
+    (await developer.run(['login', ...at()], asVariables(app.development))).stdout
+  expect(await login(world.app)).not.toContain('replaces')
+  expect(await login(other)).toContain(`It replaces those of ${world.app.development.clientId}.`)
+  expect(await login(other)).not.toContain('replaces')
 })
 
 test('login asks for the client ID and the secret, and never shows the secret', async () => {

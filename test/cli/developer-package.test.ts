@@ -28,11 +28,13 @@ const create = async (source: string, ...words: readonly string[]) =>
 const sumOf = async (source: string, env = {}) =>
   (await developer.json(['versions', 'create', source, '--version', fresh()], env)).artifact.sha256
 
+const privateKey = `-----BEGIN PRIVATE KEY-----\n${'A'.repeat(64)}\n-----END PRIVATE KEY-----`
+
 /** The names in the archive of a folder. */
-const namesIn = async (folder: string) => {
+const namesIn = async (folder: string): Promise<readonly string[]> => {
   const signal = new AbortController().signal
   const packed = await pack(findFiles(folder).files, { limitBytes: 1e9, onProgress: () => undefined, signal })
-  return packed.kind === 'packed' ? Object.keys(unzipSync(packed.bytes)) : packed
+  return packed.kind === 'packed' ? Object.keys(unzipSync(packed.bytes)) : [packed.kind]
 }
 
 test('the same files give the same archive, at any time, in any time zone and any order', async () => {
@@ -87,6 +89,13 @@ test('files in .appignore and the default exclusions are left out, and a negated
     'sub/.DS_Store': '',
   })
   expect(await namesIn(folder)).toEqual(['LOG1', 'app.json', 'index.html', 'keep.test.js', 'sub/build/y.js'])
+  // A wildcard includes neither the history, with its secrets, nor what only its own name includes.
+  for (const rules of ['!.*', '*\n!*/\n!*.js\n!.git/**\n!.git\n!.hg/', '.*\n!.*\n!**']) {
+    writeFileSync(join(folder, '.appignore'), rules)
+    expect((await namesIn(folder)).filter((name) => /node_modules|\.(?:git|hg|DS_Store|appignore)/.test(name))).toEqual(
+      [],
+    )
+  }
   writeFileSync(join(folder, '.appignore'), '!node_modules\n*.test.js\nbuild\nlog1')
   expect(await namesIn(folder)).toEqual(['LOG1', 'app.json', 'index.html', 'node_modules/x/index.js'])
 })
@@ -256,6 +265,18 @@ test('a ZIP archive is uploaded unchanged, with the app.json in it or the named 
       expect((await create(join(folder, name), ...words)).stderr).toContain('is not a ZIP archive.')
     }
   }
+  for (const secret of [world.app.development.clientSecret, privateKey]) {
+    const packed = { 'app.json': strToU8('{"name":"A"}'), 'in/config.js': strToU8(`key = '${secret}'`) }
+    for (const level of [0, 9] as const) {
+      const file = join(temporaryFolder(), 'app.zip')
+      writeFileSync(file, zipSync(packed, { level }))
+      expect((await create(file)).stderr).toContain('config.js. Take it out, and pack again.')
+    }
+    const manifest = join(temporaryFolder(), 'm.json')
+    writeFileSync(manifest, JSON.stringify({ name: 'A', description: secret }))
+    for (const source of [join(folder, 'app.zip'), folder])
+      expect((await create(source, '--manifest', manifest)).stderr).toContain(`leave this machine: ${manifest}.`)
+  }
   for (const [name, content] of [
     ['.env', 'A=1'],
     ['app.js', world.app.development.clientSecret],
@@ -264,6 +285,37 @@ test('a ZIP archive is uploaded unchanged, with the app.json in it or the named 
     writeFileSync(file, content)
     expect((await create(file)).stderr).toContain('holds a secret')
   }
+})
+
+test('an icon that the package lacks or that is none is refused with its place, before anything is sent', async () => {
+  for (const icon of ['missing.png', 'index.html', '../icon.png', 'Icon.png']) {
+    const folder = appFolder({ 'icon.png': 'no picture', 'app.json': `{ "name": "A",\n  "icon": "${icon}" }` })
+    for (const words of [[], ['--dry-run']]) {
+      const { exitCode, stderr } = await create(folder, ...words)
+      expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringMatching(/app\.json:2:11: [^\n]+\n$/) })
+    }
+  }
+})
+
+test('an ignore file in a folder below is refused by name, because nothing reads it', async () => {
+  const folder = appFolder({ 'sub/.appignore': 'private.txt', 'sub/private.txt': '' })
+  expect((await create(folder)).stderr).toContain(
+    'These are not read: sub/.appignore. Write what is in them in .appignore.',
+  )
+  writeFileSync(join(folder, '.appignore'), 'sub/.appignore')
+  expect(await namesIn(folder)).toEqual(['app.json', 'index.html', 'sub/private.txt'])
+})
+
+test('folders that lead to one another without end are refused at once', async () => {
+  const folder = appFolder()
+  for (let level = 0; level < 8; level += 1) {
+    mkdirSync(join(folder, `level${level}`))
+    if (level === 0) continue
+    for (let link = 0; link < 8; link += 1)
+      symlinkSync(`../level${level}`, join(folder, `level${level - 1}`, `to${link}`))
+  }
+  writeFileSync(join(folder, 'level7', 'a.js'), '')
+  expect((await create(folder)).stderr).toContain('There are many more files and folders in')
 })
 
 test('a missing, unusable or empty source is refused in one sentence', async () => {

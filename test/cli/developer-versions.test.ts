@@ -144,11 +144,50 @@ test('create says when it is unknown whether the version was created', async () 
   proxy.next('POST /versions', ...lost)
   const { exitCode, stdout, stderr } = await developer.run([...create('1.0.0'), '--url', proxy.url, '--json'])
   expect({ exitCode, code: failureIn({ stdout, stderr }) }).toEqual({ exitCode: 1, code: 'unreachable' })
-  expect(stderr).toContain('It is not known whether 1.0.0 was created')
   expect(stderr).toEndWith(
-    'error: The server cannot be reached. Check the URL and the network, and run the command again.\n',
+    'error: The server cannot be reached. It is not known whether 1.0.0 was created: see app-platform versions list. Running the command again is safe.\n',
   )
 }, 180_000)
+
+test('a change with an unknown outcome says so, and names a rollback that goes no further when it is run again', async () => {
+  await stocked()
+  const through = ['--url', proxy.url, '--json']
+  const page = { status: 200, body: '<h1>Bad gateway</h1>' }
+  proxy.next('POST /versions/rollback', null, page)
+  const lost = await developer.run(['versions', 'rollback', '--environment', 'production', '--yes', ...through])
+  expect({ exitCode: lost.exitCode, code: failureIn(lost) }).toEqual({ exitCode: 1, code: 'unexpected_answer' })
+  expect(lost.stderr).toContain('It is not known whether the rollback to 1.0.0 in production was made')
+  const [, again = ''] = /run app-platform (versions rollback .*)\.\n$/.exec(lost.stderr) ?? []
+  for (let count = 0; count < 2; count += 1) {
+    await developer.run([...again.split(' '), '--yes'])
+    expect((await currents()).production).toBe('1.0.0')
+  }
+  const drafts = (await developer.json(['versions', 'list'])).data
+  const draft = drafts.find(({ version }: { version: string }) => version === '1.3.0').id
+  proxy.next(`DELETE /versions/${draft}`, 'answer lost')
+  const removed = await developer.run(['versions', 'delete', '1.3.0', ...through])
+  expect(removed).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('not known whether 1.3.0 was removed') })
+})
+
+test('a flag never takes the next flag for its value', async () => {
+  await stocked()
+  for (const words of [
+    ['--reason', '--dry-run'],
+    ['--to', '--json'],
+    ['--environment', '--yes'],
+    ['--dry-run', '--reason', '--to=1.0.0'],
+  ]) {
+    const { exitCode, stderr } = await developer.run(['versions', 'rollback', ...words])
+    expect({ words, exitCode, stderr }).toEqual({
+      words,
+      exitCode: 2,
+      stderr: expect.stringContaining('has no value before'),
+    })
+  }
+  expect((await currents()).development).toBe('1.3.0')
+  const meant = await developer.json(['versions', 'rollback', '--reason=--dry-run'])
+  expect(meant.rollback.reason).toBe('--dry-run')
+})
 
 test('replacing a submitted version is refused in one line with advice and the request ID', async () => {
   await developer.json(create('1.0.0'))
@@ -242,6 +281,7 @@ test('at a terminal, rollback shows the change, asks, and goes on only after yes
     ['y\r', '1.2.0'],
   ] as const) {
     const terminal = atTerminal('$AP versions rollback', env)
+    await terminal.shows(`(${app.slug}) at ${world.server.url}`)
     await terminal.shows('The development head: 1.3.0 -> 1.2.0')
     await terminal.shows('What users see: 1.1.0, as before')
     await terminal.shows('Roll back? [y/N] ')

@@ -186,7 +186,7 @@ test('no flag of any command is read from the last of two different values', asy
   await expect(program.parseAsync(list, { from: 'user' })).rejects.toThrow('--message is empty') // not that --item comes twice
 })
 
-const isPath = (placeholder: string): boolean => /^(file|path|folder)$/.test(placeholder)
+const isPath = (placeholder: string): boolean => /^(file|path|folder|source)$/.test(placeholder)
 
 test('every flag and argument that is a path refuses what only a shell replaces, so that no folder is made of that name', async () => {
   let count = 0

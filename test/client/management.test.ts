@@ -277,6 +277,7 @@ test('every call is retried after a lost answer or 503, and says who calls', asy
     Array.from({ length: 3 }, () => `bakery/1.0 app-platform-client/${version}`),
   )
   proxy.next('DELETE /api/management/users/twice', 'answer lost')
+  expect(await builder.users.erase('twice').catch((error: unknown) => error)).toMatchObject({ mayBeDone: true })
   expect(await codeOf(builder.users.erase('twice'))).toBe('record_not_found')
 })
 

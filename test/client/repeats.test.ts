@@ -39,6 +39,18 @@ test('a rollback whose answer is lost happens once', async () => {
   expect(await countRows(world.server.database, 'rollbacks')).toEqual({ rollbacks: 1 })
 })
 
+test('a removal whose answer is lost may be done, and is never called unknown', async () => {
+  const client = clientOf(world, proxy.url)
+  const { id } = await client.versions.create({ version: '3.0.0' })
+  proxy.next(`DELETE /versions/${id}`, 'answer lost')
+  const error = await client.versions.delete(id).catch((reason) => reason)
+  expect([error.code, error.mayBeDone]).toEqual(['unreachable', true])
+  expect(await failure(client.versions.delete(id))).toBe('version_not_found')
+  const other = await client.versions.create({ version: '3.0.1' })
+  proxy.next(`DELETE /versions/${other.id}`, 'request lost')
+  expect((await client.versions.delete(other.id)).version).toBe('3.0.1')
+})
+
 test('every create without an idempotency key gets a new one', async () => {
   const client = clientOf(world, proxy.url)
   await client.versions.create({ version: '4.0.0' })

@@ -98,6 +98,34 @@ test('concurrent calls with an expired access token cause one refresh', async ()
   expect(user.tokens()).toEqual(stored[1] ?? first)
 })
 
+test('all who refresh with one token get the same new tokens: at once, after another, and in another process', async () => {
+  const { first, later, stored } = await authorized()
+  const users = Array.from({ length: 8 }, () => later(first))
+  expect(new Set(await Promise.all(users.map(async (user) => (await user.me()).id)))).toEqual(new Set([world.user.id]))
+  expect((await later(first).me()).id).toBe(world.user.id)
+  const elsewhere = clientOf(world).user({ ...first, accessTokenExpiresAt: new Date(0).toISOString() }, () => undefined)
+  expect((await elsewhere.me()).id).toBe(world.user.id)
+  expect(new Set(stored.slice(1).map(({ refreshToken }) => refreshToken)).size).toBe(1)
+  expect(elsewhere.tokens().refreshToken).toBe(stored[1]?.refreshToken ?? '')
+  expect((await later(stored[1] ?? first).me()).id).toBe(world.user.id) // and the grant goes on
+})
+
+test('if a refresh fails for now, the old access token is used until it expires', async () => {
+  const { first, later } = await authorized()
+  const soon = { ...first, accessTokenExpiresAt: new Date(Date.now() + 30_000).toISOString() }
+  const renewable = { ...soon, issuedAt: new Date(Date.now() - 3_570_000).toISOString() }
+  const user = clientOf(world, proxy.url).user(renewable, () => undefined)
+  const lost = Array.from({ length: 5 }, () => 'request lost' as const)
+  const busy = [{ status: 429, headers: { 'retry-after': '3600' } }]
+  for (const mishaps of [lost, lost.map(() => ({ status: 503 })), busy]) {
+    proxy.next('POST /oauth/token', ...mishaps)
+    expect((await user.me()).id).toBe(world.user.id)
+  }
+  const ended = later(first)
+  proxy.next('POST /oauth/token', ...Array.from({ length: 5 }, () => ({ status: 503 })))
+  expect((await ended.me().catch((error) => error)).status).toBe(503)
+})
+
 test('a refresh whose answer is lost repeatedly returns the same tokens', async () => {
   const { first, later, stored } = await authorized()
   proxy.next('POST /oauth/token', 'answer lost', 'answer lost', { status: 503 })

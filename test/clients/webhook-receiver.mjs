@@ -5,9 +5,9 @@ import { Webhook } from 'standardwebhooks'
 const webhook = new Webhook(process.env.WEBHOOK_SECRET)
 const seen = new Set() // for real, in your database
 const take = async (request, response) => {
-  const parts = []
-  for await (const part of request) parts.push(part)
   try {
+    const parts = [] // reading is inside of try: a caller may go away in the middle
+    for await (const part of request) parts.push(part)
     const event = webhook.verify(Buffer.concat(parts).toString(), request.headers) // throws if the platform did not send it
     if (!seen.has(event.id)) console.log(event.type, event.data) // the same event may come twice
     seen.add(event.id)

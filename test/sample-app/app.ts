@@ -117,8 +117,9 @@ routes['/frame/who'] = async ({ headers }) => {
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 const { WEBHOOK_SECRET = '' } = process.env
-/** What the app keeps, here in memory: where it is installed, and which events it has seen. */
-const installs = new Map<string, { userId: string; site: string }>()
+/** What the app keeps, here in memory: where it is installed, when things ended, and which events it has seen. */
+const installs = new Map<string, { userId: string; place: string; since: string }>()
+const ends = new Map<string, string>()
 const seen = new Set<string>()
 
 /** Standard Webhooks: an HMAC of the ID, the time and the body; two of them while the secret is rotated. */
@@ -133,24 +134,30 @@ const isFromPlatform = (headers: Headers, body: string): boolean => {
   return key.length > 0 && isRecent && signatures.split(' ').some((one) => isSame(Buffer.from(one.slice(3), 'base64')))
 }
 
-const forget = (isMeant: (install: { userId: string; site: string }) => boolean): void => {
-  for (const [id, install] of installs) if (isMeant(install)) installs.delete(id)
+/** An install, a person or a website has ended. Later events may overtake the retry of an earlier one, so the times decide. */
+const end = (thing: string, at: string): void => {
+  if ((ends.get(thing) ?? '') < at) ends.set(thing, at)
+  for (const [id, { userId, place, since }] of installs)
+    if ([id, userId, place].includes(thing) && since < at) installs.delete(id)
 }
 
 routes['/webhooks'] = async (request) => {
   const body = await request.text()
   if (!isFromPlatform(request.headers, body)) return new Response(null, { status: 400 })
-  const { id, type, data } = JSON.parse(body)
+  const { id, type, timestamp, data } = JSON.parse(body)
   if (seen.has(id)) return new Response(null, { status: 204 }) // the same event may come twice
-  if (type === 'install.approved') installs.set(data.installId, { userId: data.userId, site: data.resourceId })
-  if (type === 'install.deactivated') installs.delete(data.installId)
-  if (type === 'resource.removed') forget(({ site }) => site === data.resourceId)
+  const { installId, userId } = data
+  const place = `${data.kind} ${data.resourceId}`
+  const isCurrent = [installId, userId, place].every((thing) => (ends.get(thing) ?? '') < timestamp)
+  if (type === 'install.approved' && isCurrent) installs.set(installId, { userId, place, since: timestamp })
+  if (type === 'install.deactivated') end(installId, timestamp)
+  if (type === 'resource.removed') end(place, timestamp)
   if (type === 'user.erased') {
-    forget(({ userId }) => userId === data.userId)
-    for (const [cookie, { userId }] of sessions) if (userId === data.userId) sessions.delete(cookie)
+    end(userId, timestamp)
+    for (const [cookie, session] of sessions) if (session.userId === userId) sessions.delete(cookie)
   }
   seen.add(id)
-  console.log(`${type}: installed on ${[...installs.values()].map(({ site }) => site).join(', ') || 'nothing'}`)
+  console.log(`${type}: installed on ${[...installs.values()].map(({ place }) => place).join(', ') || 'nothing'}`)
   return new Response(null, { status: 204 })
 }
 // endregion

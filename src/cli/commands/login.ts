@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { environmentOfClientId } from '../../domain/identifier.ts'
-import { forgetLogin, keepLogin } from '../developer/credential-file.ts'
+import { forgetLogin, keepLogin, keptClient } from '../developer/credential-file.ts'
 import { credentialsHelp, developerCommand, type DeveloperFlags } from '../developer/developer-command.ts'
 import { type DeveloperCredentials, readDeveloperSettings } from '../developer/settings.ts'
 import { answer, CommandFailed, recordAnswer, UsageError } from '../output.ts'
@@ -34,8 +34,10 @@ const login = async (signal: AbortSignal, flags: DeveloperFlags): Promise<void> 
   const { client, scope } = await connectToServer({ ...settings, url, credentials, scope: null }, { signal })
   refuseProduction((await client.appToken({ signal })).environment)
   const { name, slug, clientId, environment } = await client.me({ signal })
+  const before = keptClient(settings.folder, url)
   const file = keepLogin(settings.folder, { url, ...credentials, scope })
-  const text = `Signed in to ${url} as ${name} (${slug}), ${environment}. Saved in ${file}.`
+  const replaced = before === null || before === clientId ? '' : ` It replaces those of ${before}.`
+  const text = `Signed in to ${url} as ${name} (${slug}), ${environment}. Saved in ${file}.${replaced}`
   answer(flags, { value: { url, clientId, name, slug, environment }, text })
 }
 

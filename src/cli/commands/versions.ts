@@ -4,7 +4,13 @@ import { environments } from '../../domain/app.ts'
 import { bytesInWords } from '../../domain/text.ts'
 import { type VersionStatus, versionStatuses } from '../../domain/version.ts'
 import { uploadDraft } from '../developer/create-version.ts'
-import { credentialsHelp, developerCommand, type DeveloperFlags, standingText } from '../developer/developer-command.ts'
+import {
+  changing,
+  credentialsHelp,
+  developerCommand,
+  type DeveloperFlags,
+  standingText,
+} from '../developer/developer-command.ts'
 import { rollBackRemotely } from '../developer/roll-back-version.ts'
 import { answer, CommandFailed, printable, recordAnswer, tableText } from '../output.ts'
 import { openRemote } from '../remote.ts'
@@ -113,7 +119,8 @@ const show = async (signal: AbortSignal, name: string, flags: DeveloperFlags): P
 const remove = async (signal: AbortSignal, name: string, flags: DeveloperFlags): Promise<void> => {
   const { client } = await openRemote(flags, { signal })
   const { id } = await versionNamed(client, signal, name)
-  const removed = await client.versions.delete(id, { signal })
+  const doubt = `It is not known whether ${name} was removed: see app-platform versions list. Running the command again is safe.`
+  const removed = await changing(signal, doubt, async () => await client.versions.delete(id, { signal }))
   answer(flags, { value: removed, text: printable(`Removed the draft ${removed.version}.`) })
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { WebhookResend } from '../../client/index.ts'
 import {
+  changing,
   credentialsHelp,
   developerCommand,
   type DeveloperFlags,
@@ -52,7 +53,11 @@ const list = async (signal: AbortSignal, flags: DeveloperFlags): Promise<void> =
 }
 
 const ping = async (signal: AbortSignal, id: string, flags: DeveloperFlags): Promise<void> => {
-  answer(flags, pingAnswer(await (await open(signal, flags)).ping(id, { signal })))
+  const webhooks = await open(signal, flags)
+  answer(
+    flags,
+    pingAnswer(await changing(signal, doubtOf('the ping', id), async () => await webhooks.ping(id, { signal }))),
+  )
 }
 
 type AttemptFlags = DeveloperFlags & { readonly limit: number }
@@ -68,8 +73,14 @@ const attempts = async (signal: AbortSignal, id: string, flags: AttemptFlags): P
 
 type ResendFlags = DeveloperFlags & { readonly event?: string; readonly since?: Since; readonly failed?: boolean }
 
-const resend = async (signal: AbortSignal, id: string, flags: ResendFlags): Promise<void> =>
-  answer(flags, recordAnswer(await (await open(signal, flags)).resend(id, choiceOf(flags), { signal })))
+const resend = async (signal: AbortSignal, id: string, flags: ResendFlags): Promise<void> => {
+  const webhooks = await open(signal, flags)
+  const send = async () => await webhooks.resend(id, choiceOf(flags), { signal })
+  answer(flags, recordAnswer(await changing(signal, doubtOf('the resend', id), send)))
+}
+
+const doubtOf = (what: string, id: string): string =>
+  `It is not known whether ${what} was made: see app-platform webhooks attempts ${id}.`
 
 const choiceOf = ({ event, since }: ResendFlags): WebhookResend => {
   if (event !== undefined) return { event }

@@ -72,7 +72,7 @@ const expectedOf = (
 ): Expected => {
   if (argChoices !== undefined) return { kind: 'words', words: argChoices }
   const value = placeholder.replace(/^--\S+/, '')
-  if (/\b(file|dir|folder|path)\b/i.test(value)) return { kind: 'file' }
+  if (/\b(file|dir|folder|path|source)\b/i.test(value)) return { kind: 'file' }
   if (/\bapp\b/.test(value)) return { kind: 'values', of: 'apps' }
   if (at.startsWith(' webhooks ') && value === 'endpointId') return { kind: 'values', of: 'endpoints' }
   // A new version is none of those that exist, and an operator's versions are those of the app that was named.

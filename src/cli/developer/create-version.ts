@@ -1,19 +1,17 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  AppPlatformError,
-  artifactOf,
-  type PlatformClient,
-  type Version,
-  type VersionUpload,
-} from '../../client/index.ts'
+import { artifactOf, type PlatformClient, type Version, type VersionUpload } from '../../client/index.ts'
 import { bytesInWords, textOfFile } from '../../domain/text.ts'
 import { isSemanticVersion, manifestLimitBytes } from '../../domain/version.ts'
 import { type Answer, answer, CommandFailed, printable, tableText, UsageError } from '../output.ts'
 import { startProgressBar } from '../progress-bar.ts'
 import { findRemote, openRemote } from '../remote.ts'
-import { type DeveloperFlags, readStanding, standingText, tellOfWaiting } from './developer-command.ts'
-import { prepareArtifact, type PreparedArtifact } from './package/prepare-artifact.ts'
+import { changing, type DeveloperFlags, readStanding, standingText, tellOfWaiting } from './developer-command.ts'
+import { prepareArtifact, type PreparedArtifact, secretInside } from './package/prepare-artifact.ts'
+import { hasSecret } from './package/secret-scan.ts'
+import { iconFault } from '../../domain/app-package.ts'
+import { openArchive } from '../../domain/archive.ts'
+import { atOnce } from '../../domain/awaitable.ts'
 import { type ParsedManifest, parseManifest, placedInAppJson, type PlacedSentence } from '../../domain/app-json.ts'
 import type { ManifestContent } from '../../domain/manifest.ts'
 
@@ -30,9 +28,10 @@ export const uploadDraft = async (signal: AbortSignal, source: string, flags: Cr
   if (!isSemanticVersion(version)) throw new UsageError('--version must be a semantic version such as 1.4.0.')
   if (notes !== undefined && notes.length > 10_000) throw new UsageError('--notes has at most 10000 characters.')
   if (!dryRun) findRemote(flags) // first, so that nobody waits for packing only to learn that they are not signed in
-  const apart = manifestApart(source, flags.manifest) // first, because packing takes long
+  const apart = manifestApart(source, flags.manifest)
+  if (apart !== null) readManifest(apart) // first, because packing takes long
   const prepared = await prepareArtifact(source, version, signal)
-  const manifest = apart ?? packagedManifest(source, prepared)
+  const manifest = apart === null ? packagedManifest(source, prepared) : readManifest(apart, prepared.bytes)
   for (const warning of manifest.warnings) process.stderr.write(`warning: ${printable(warning)}\n`)
   const artifact = await artifactOf(prepared.filename, prepared.bytes)
   if (dryRun) return answer(flags, preview(version, manifest, prepared, artifact.sha256))
@@ -44,10 +43,10 @@ export const uploadDraft = async (signal: AbortSignal, source: string, flags: Cr
 }
 
 /** The manifest that was named, or `app.json` in the folder; null for a file, which has it inside. */
-const manifestApart = (source: string, named: string | undefined): Manifest | null => {
-  if (named !== undefined) return readManifest(named)
+const manifestApart = (source: string, named: string | undefined): string | null => {
+  if (named !== undefined) return named
   const isFolder = statSync(source, { throwIfNoEntry: false })?.isDirectory() === true
-  return isFolder ? readManifest(join(source, 'app.json')) : null
+  return isFolder ? join(source, 'app.json') : null
 }
 
 /** Uses one idempotency key for all its attempts. */
@@ -59,18 +58,10 @@ const upload = async (client: PlatformClient, draft: VersionUpload, signal: Abor
     bar.advance(sentBytes - shown)
     shown = sentBytes
   }
-  try {
-    // Progress only for a person: a stream with progress has no Content-Length, which some old proxies need.
-    const options = { signal, ...(process.stderr.isTTY ? { onUpload } : {}) }
-    return await client.versions.create(draft, options).finally(bar.end)
-  } catch (error) {
-    if (signal.aborted || (error instanceof AppPlatformError && error.mayBeDone)) {
-      process.stderr.write(
-        `It is not known whether ${draft.version} was created: see app-platform versions list. Running the command again is safe.\n`,
-      )
-    }
-    throw error
-  }
+  // Progress only for a person: a stream with progress has no Content-Length, which some old proxies need.
+  const options = { signal, ...(process.stderr.isTTY ? { onUpload } : {}) }
+  const doubt = `It is not known whether ${draft.version} was created: see app-platform versions list. Running the command again is safe.`
+  return await changing(signal, doubt, async () => await client.versions.create(draft, options).finally(bar.end))
 }
 
 const draftText = async (client: PlatformClient, created: Version, prepared: PreparedArtifact, signal: AbortSignal) => {
@@ -124,11 +115,14 @@ export type Manifest = {
 }
 
 /**
- * Reads and checks `app.json`.
+ * Reads and checks `app.json`, and once there is a package, that it has the icon.
  * @throws CommandFailed with all faults, each with file, line and column
  */
-export const readManifest = (file: string): Manifest =>
-  checked(parseManifest(textOf(file)), ({ line, column, sentence }) => `${file}:${line}:${column}: ${sentence}`)
+export const readManifest = (file: string, packed: Uint8Array | null = null): Manifest => {
+  const archive = packed === null ? null : atOnce(openArchive(packed))
+  const parsed = parseManifest(textOf(file), (content) => (archive === null ? null : iconFault(archive, content)))
+  return checked(parsed, ({ line, column, sentence }) => `${file}:${line}:${column}: ${sentence}`)
+}
 
 /**
  * The `app.json` in an archive.
@@ -157,7 +151,9 @@ const textOf = (file: string): string => {
   }
   if (!found.isFile()) throw new CommandFailed([`The manifest ${file} is not a file.`])
   if (found.size > manifestLimitBytes) throw new CommandFailed([`The manifest ${file} is larger than 256 KiB.`])
-  const text = textOfFile(bytesOf(file))
+  const bytes = bytesOf(file)
+  if (hasSecret(bytes)) throw new CommandFailed([`These files ${secretInside}: ${file}. Take it out.`])
+  const text = textOfFile(bytes)
   if (text === null) throw new CommandFailed([`The manifest ${file} is not UTF-8.`])
   return text
 }

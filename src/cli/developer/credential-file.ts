@@ -64,6 +64,15 @@ export const findLogin = (folder: string, url: string): KeptLogin | null => {
   return login
 }
 
+/** The client ID of the login that another one is about to replace; null if none can be read. */
+export const keptClient = (folder: string, url: string): string | null => {
+  try {
+    return findLogin(folder, url)?.clientId ?? null
+  } catch {
+    return null
+  }
+}
+
 /** Removes a saved login; whether there was one. */
 export const forgetLogin = (folder: string, url: string): boolean => {
   const file = fileOf(folder, url)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Repeat, PlatformClient, Version } from '../../client/index.ts'
+import { AppPlatformError, type Repeat, type PlatformClient, type Version } from '../../client/index.ts'
 import { printable } from '../output.ts'
 
 /** The flags of every developer command. */
@@ -33,6 +33,26 @@ flag for them: other users of a machine can read command lines.`
 export const tellOfWaiting = ({ error, waitMs }: Repeat): void => {
   if (waitMs < 1000) return
   process.stderr.write(`${printable(error.message)} Trying again in ${Math.ceil(waitMs / 1000)} s.\n`)
+}
+
+/** Nobody knows whether a change was made. The message says how to find out, and how to make it safely. */
+export class OutcomeUnknown extends Error {
+  constructor(
+    message: string,
+    override readonly cause: AppPlatformError,
+  ) {
+    super(message)
+  }
+}
+
+/** Makes a change. `doubt` is what to say if its outcome is not known, also when a signal ends the waiting. */
+export const changing = async <T>(signal: AbortSignal, doubt: string, change: () => Promise<T>): Promise<T> => {
+  try {
+    return await change()
+  } catch (error) {
+    if (signal.aborted) process.stderr.write(`${printable(doubt)}\n`)
+    throw error instanceof AppPlatformError && error.mayBeDone ? new OutcomeUnknown(doubt, error) : error
+  }
 }
 
 const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

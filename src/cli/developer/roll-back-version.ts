@@ -3,7 +3,14 @@ import type { Environment } from '../../domain/app.ts'
 import { answer, printable, UsageError } from '../output.ts'
 import { askAll, hasTerminal } from '../prompt.ts'
 import { openRemote } from '../remote.ts'
-import { type DeveloperFlags, readStanding, type Standing, standingText, tellOfWaiting } from './developer-command.ts'
+import {
+  changing,
+  type DeveloperFlags,
+  readStanding,
+  type Standing,
+  standingText,
+  tellOfWaiting,
+} from './developer-command.ts'
 
 type RollbackFlags = DeveloperFlags & {
   readonly to?: string
@@ -13,12 +20,15 @@ type RollbackFlags = DeveloperFlags & {
   readonly yes?: boolean
 }
 
-/** On a terminal it shows what will change and asks. It then does just that, even if something changed meanwhile. */
+/**
+ * On a terminal it shows what will change and asks. It then does just that, even if something changed meanwhile. It always names the
+ * version: to go back once more, after an answer was lost, would be another rollback.
+ */
 export const rollBackRemotely = async (signal: AbortSignal, flags: RollbackFlags): Promise<void> => {
   const { to, environment, reason, dryRun = false } = flags
   if (reason !== undefined && reason.length > 1000) throw new UsageError('--reason has at most 1000 characters.')
   if (environment === 'production' && !dryRun && flags.yes !== true && !hasTerminal()) throw new UsageError(unconfirmed)
-  const { client } = await openRemote(flags, { signal, onRepeat: tellOfWaiting })
+  const { client, url } = await openRemote(flags, { signal, onRepeat: tellOfWaiting })
   const asked: RollbackRequest = {
     environment,
     ...(to === undefined ? {} : { version: to }),
@@ -29,9 +39,16 @@ export const rollBackRemotely = async (signal: AbortSignal, flags: RollbackFlags
     const text = flags.json === true ? '' : await previewText(client, preview, signal)
     return answer(flags, { value: preview, text })
   }
-  const target = flags.yes !== true && hasTerminal() ? await confirmed(client, asked, signal) : asked
-  if (target === null) return answer(flags, { value: { rollback: null }, text: 'Nothing was changed.' })
-  const done = await client.versions.rollBack(target, { signal })
+  const preview = await client.versions.rollBack({ ...asked, dryRun: true }, { signal })
+  if (flags.yes !== true && hasTerminal() && !(await isAgreed(client, url, preview, signal)))
+    return answer(flags, { value: { rollback: null }, text: 'Nothing was changed.' })
+  const { version } = preview.version
+  const doubt =
+    `It is not known whether the rollback to ${version} in ${environment} was made: see app-platform versions list. ` +
+    `To go back to that version and no further, run app-platform versions rollback --environment ${environment} --to ${version}.`
+  const { version: _, ...rest } = asked
+  const target = { ...rest, versionId: preview.rollback.toVersionId }
+  const done = await changing(signal, doubt, async () => await client.versions.rollBack(target, { signal }))
   const text = flags.json === true ? '' : doneText(done, await readStanding(client, signal))
   answer(flags, { value: done, text })
 }
@@ -39,18 +56,18 @@ export const rollBackRemotely = async (signal: AbortSignal, flags: RollbackFlags
 const unconfirmed =
   'A rollback in production changes what users get at once, and there is no terminal to ask at: add --yes, or see what would change with --dry-run.'
 
-/** The rollback that the person agreed to, to the version they were shown; null if they said no. */
-const confirmed = async (
+/** Shows a person what will change. Whether they agree. */
+const isAgreed = async (
   client: PlatformClient,
-  asked: RollbackRequest,
+  url: string,
+  preview: Rollback,
   signal: AbortSignal,
-): Promise<RollbackRequest | null> => {
-  const preview = await client.versions.rollBack({ ...asked, dryRun: true }, { signal })
+): Promise<boolean> => {
+  const { name, slug } = await client.me({ signal })
+  process.stderr.write(`${printable(`${name} (${slug}) at ${url}`)}\n`)
   process.stderr.write(`${await previewText(client, preview, signal)}\n`)
   const [said = ''] = await askAll([{ text: 'Roll back? [y/N] ' }], signal)
-  if (!/^y(es)?$/i.test(said)) return null
-  const { version: _, ...rest } = asked
-  return { ...rest, versionId: preview.rollback.toVersionId }
+  return /^y(es)?$/i.test(said)
 }
 
 const previewText = async (client: PlatformClient, preview: Rollback, signal: AbortSignal): Promise<string> => {

@@ -1,6 +1,7 @@
-import createIgnore, { type Ignore } from 'ignore'
+import createIgnore from 'ignore'
 import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
-import { join, relative, sep } from 'node:path'
+import { basename, join, relative, sep } from 'node:path'
+import { archiveLimits } from '../../../domain/archive.ts'
 import { isSecretName, pathFaults } from '../../../domain/archive-path.ts'
 import { textOfFile } from '../../../domain/text.ts'
 import { hasCode } from '../../../runtime/cause.ts'
@@ -20,8 +21,13 @@ export type FoundFile = {
 export type FoundFiles = ReturnType<typeof findFiles>
 
 export const ignoreFile = '.appignore'
-/** Never packed, unless the ignore file says so, as in `!node_modules`. */
-const alwaysIgnored = ['.git', '.hg', '.svn', '.DS_Store', 'node_modules', ignoreFile] as const
+/** Never packed: they have a history, its secrets and those of its remotes. */
+const neverPacked = ['.git', '.hg', '.svn'] as const
+/** Packed only if the ignore file names it, as in `!node_modules`. A wildcard such as `!.*` is not meant for it. */
+const rarelyPacked = ['.DS_Store', 'node_modules'] as const
+
+/** Files and folders that are looked at, which takes about a second. */
+const mostSeen = 2 * archiveLimits.entries
 
 /**
  * Every file below the folder that is not ignored, sorted by path, the same on every machine.
@@ -29,12 +35,14 @@ const alwaysIgnored = ['.git', '.hg', '.svn', '.DS_Store', 'node_modules', ignor
  */
 export const findFiles = (folder: string) => {
   const root = realpathSync(folder)
-  const ignored = ignoreRules(root)
+  const ignores = ignoreRules(root)
   const files: FoundFile[] = []
   const secrets: string[] = []
   const linksOut: string[] = []
   const unpackable: string[] = []
   const unreadable: string[] = []
+  const unreadRules: string[] = []
+  let seen = 0
   const namesIn = (source: string, path: string): readonly string[] => {
     try {
       return readdirSync(source)
@@ -48,8 +56,10 @@ export const findFiles = (folder: string) => {
     const source = realPath(join(root, path))
     const stats = source === null ? undefined : statSync(source, { throwIfNoEntry: false })
     const composed = path.normalize('NFC') // macOS may write an accent apart from its letter
-    if (ignored.ignores(stats?.isDirectory() === true ? `${composed}/` : composed)) return
-    if (source === null || stats === undefined || pathFaults([path]).length > 0) unpackable.push(path)
+    if (ignores(stats?.isDirectory() === true ? `${composed}/` : composed) || (seen += 1) > mostSeen) return
+    if (basename(path) === ignoreFile) {
+      if (path !== ignoreFile) unreadRules.push(path)
+    } else if (source === null || stats === undefined || pathFaults([path]).length > 0) unpackable.push(path)
     else if (!isInside(root, source)) linksOut.push(path)
     else if (above.includes(source))
       unpackable.push(path) // a link to a folder that contains it
@@ -70,20 +80,34 @@ export const findFiles = (folder: string) => {
     alike: pathFaults(paths).flatMap((fault) => (fault.kind === 'same' ? [`${fault.path} and ${fault.other}`] : [])),
     /** What this user may not read. */
     unreadable: unreadable.toSorted(),
+    /** Further ignore files, as Git has them. */
+    unreadRules: unreadRules.toSorted(),
+    /** Whether it was too much to look at all of it, such as a home folder, or links that lead to one another. */
+    isEndless: seen > mostSeen,
   }
 }
 
 /** Case-sensitive on every machine, so that the archive is the same everywhere. */
-const ignoreRules = (root: string): Ignore => {
-  const rules = createIgnore({ ignorecase: false }).add([...alwaysIgnored])
+const ignoreRules = (root: string): ((path: string) => boolean) => {
+  const text = rulesIn(root)
+  const named = new Set(text.split(/\r?\n/).map((line) => /^!\/?(.+?)\/?\s*$/.exec(line)?.[1]))
+  const ofOthers = createIgnore({ ignorecase: false }).add(text)
+  const ours = createIgnore({ ignorecase: false }).add([
+    ...neverPacked,
+    ...rarelyPacked.filter((name) => !named.has(name)),
+  ])
+  return (path) => ours.ignores(path) || ofOthers.ignores(path)
+}
+
+const rulesIn = (root: string): string => {
   const file = join(root, ignoreFile)
   const found = statSync(file, { throwIfNoEntry: false })
-  if (found === undefined) return rules
+  if (found === undefined) return ''
   if (!found.isFile()) throw new CommandFailed([`${ignoreFile} is not a file.`]) // reading a pipe could wait forever
   const text = textOfFile(readFileSync(file))
   // The first editions of PowerShell write UTF-16. Of a rule that is not understood, its files would be packed.
   if (text === null || text.includes('\0')) throw new CommandFailed([`${ignoreFile} is not UTF-8. Save it as UTF-8.`])
-  return rules.add(text.normalize('NFC'))
+  return text.normalize('NFC')
 }
 
 const factsOf = ({ size, mode }: Stats) => ({ sizeBytes: size, isExecutable: (mode & 0o100) !== 0 })

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { type ReadPackage, readPackage } from '../../../domain/app-package.ts'
-import { archiveLimits, openArchive } from '../../../domain/archive.ts'
+import { archiveLimits, openArchive, unpackedFiles } from '../../../domain/archive.ts'
 import { atOnce } from '../../../domain/awaitable.ts'
 import { isSecretName } from '../../../domain/archive-path.ts'
 import { bytesInWords } from '../../../domain/text.ts'
@@ -10,7 +10,7 @@ import { CommandFailed } from '../../output.ts'
 import { startProgressBar } from '../../progress-bar.ts'
 import { type FoundFile, type FoundFiles, findFiles, ignoreFile } from './find-files.ts'
 import { pack } from './pack.ts'
-import { createSecretScan } from './secret-scan.ts'
+import { hasSecret } from './secret-scan.ts'
 
 /** What is uploaded. */
 export type PreparedArtifact = {
@@ -52,19 +52,14 @@ const packFolder = async (folder: string, version: string, signal: AbortSignal):
     case 'too_large':
       throw new CommandFailed([tooLarge(`The archive is larger than ${bytesInWords(artifactLimits.bytes)}.`, files)])
     case 'secrets':
-      throw new CommandFailed(
-        about(
-          packed.paths,
-          'files have a private key or a secret of this platform in them, which must not leave this machine',
-          'Take it out of them, or list',
-        ),
-      )
+      throw new CommandFailed(about(packed.paths, `files ${secretInside}`, 'Take it out of them, or list'))
     default:
       throw packed satisfies never
   }
 }
 
-const refuseUnfit = (folder: string, { files, secrets, linksOut, unpackable, alike, unreadable }: FoundFiles): void => {
+const refuseUnfit = (folder: string, found: FoundFiles): void => {
+  const { files, secrets, linksOut, unpackable, alike, unreadable, unreadRules, isEndless } = found
   const sentences = [
     ...about(linksOut, `links lead out of ${folder}`, 'Replace them by what they lead to, or list'),
     ...about(secrets, 'files hold secrets, which must not leave this machine', 'Move them away, or list'),
@@ -75,7 +70,8 @@ const refuseUnfit = (folder: string, { files, secrets, linksOut, unpackable, ali
     ),
     ...about(alike, 'are one file on some systems', 'Rename one of each pair, or list one of'),
     ...about(unreadable, 'folders cannot be read', 'Check their permissions, or list'),
-    ...(files.length > archiveLimits.entries ? [tooMany(folder, files.length)] : []),
+    ...about(unreadRules, 'are not read', 'Write what is in'),
+    ...(files.length > archiveLimits.entries || isEndless ? [tooMany(folder, files.length, isEndless)] : []),
     ...(bytesOf(files) > archiveLimits.unpackedBytes
       ? [tooLarge(`The files are more than ${bytesInWords(archiveLimits.unpackedBytes)} together.`, files)]
       : []),
@@ -89,8 +85,8 @@ const refuseUnfit = (folder: string, { files, secrets, linksOut, unpackable, ali
 const about = (paths: readonly string[], fault: string, advice: string): readonly string[] =>
   paths.length === 0 ? [] : [`These ${fault}: ${nameSome(paths)}. ${advice} them in ${ignoreFile}.`]
 
-const tooMany = (folder: string, count: number): string =>
-  `There are ${count} files in ${folder}; an archive has at most ${archiveLimits.entries}. List what need not be in it in ${ignoreFile}.`
+const tooMany = (folder: string, count: number, isEndless: boolean): string =>
+  `There are ${isEndless ? 'many more files and folders' : `${count} files`} in ${folder}; an archive has at most ${archiveLimits.entries}. List what need not be in it in ${ignoreFile}.`
 
 const bytesOf = (files: readonly FoundFile[]): number => files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
 
@@ -114,21 +110,29 @@ const singleFile = (path: string, sizeBytes: number): PreparedArtifact => {
   }
   const filename = basename(resolve(path))
   const bytes = new Uint8Array(readFileSync(path))
-  const scan = createSecretScan()
-  scan.see(bytes)
-  if (isSecretName(filename) || scan.found()) {
+  const archive = atOnce(openArchive(bytes))
+  const secrets = [...unpackedFiles(archive)].flatMap((file) => (hasSecret(file.bytes) ? [file.path] : []))
+  if (secrets.length > 0) {
+    throw new CommandFailed([
+      `These files in ${path} ${secretInside}: ${nameSome(secrets)}. Take it out, and pack again.`,
+    ])
+  }
+  if (isSecretName(filename) || hasSecret(bytes)) {
     throw new CommandFailed([`${path} holds a secret, which must not leave this machine. Name the file of your app.`])
   }
   if (/[\p{Cc}\\]/u.test(filename) || filename.length > 255) {
     throw new CommandFailed([`${path} has a name that an artifact cannot have. Rename it.`])
   }
-  const read = readPackage(atOnce(openArchive(bytes)))
+  const read = readPackage(archive)
   if (read.kind === 'no archive') {
     throw new CommandFailed([`${path} is not a ZIP archive. Name the folder of your app, or a ZIP archive of it.`])
   }
   if (read.kind === 'refused') throw new CommandFailed([`${path} cannot be uploaded. ${read.sentence}`])
   return { kind: 'archive', filename, bytes, read }
 }
+
+/** What a secret in a file is called. */
+export const secretInside = 'have a private key or a secret of this platform in them, which must not leave this machine'
 
 const mostNamed = 10
 

@@ -34,6 +34,13 @@ export const createSecretScan = () => {
   }
 }
 
+/** Whether the content of a file has a secret. */
+export const hasSecret = (content: Uint8Array): boolean => {
+  const scan = createSecretScan()
+  scan.see(content)
+  return scan.found()
+}
+
 const isReal = (text: string): boolean => {
   const kind = secretKindOf(text)
   return kind !== null && (isTimeKeyed(kind) ? parseToken(kind, text) : parseSecret(kind, text)) !== null
