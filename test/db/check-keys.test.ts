@@ -43,14 +43,20 @@ test.each(['sessions'])('check reports a malformed text key in %s and in no othe
     '0'.repeat(21),
     '0'.repeat(23),
   ]) {
-    expect([wrong, ...checkedWith(table, wrong)]).toEqual([wrong, `A key in ${table} is damaged: restore a backup with app-platform restore FILE.`])
+    expect([wrong, ...checkedWith(table, wrong)]).toEqual([
+      wrong,
+      `A key in ${table} is damaged: restore a backup with app-platform restore FILE.`,
+    ])
   }
   expect(checkedWith(table, '0'.repeat(22))).toEqual([])
 })
 
 test.each(timeKeyed)('check reports an integer in %s that cannot be a key, and in no other table', (table) => {
   for (const wrong of [-1, Number.MAX_SAFE_INTEGER + 1]) {
-    expect([wrong, ...checkedWith(table, wrong)]).toEqual([wrong, `A key in ${table} is damaged: restore a backup with app-platform restore FILE.`])
+    expect([wrong, ...checkedWith(table, wrong)]).toEqual([
+      wrong,
+      `A key in ${table} is damaged: restore a backup with app-platform restore FILE.`,
+    ])
   }
   for (const right of [0, Number.MAX_SAFE_INTEGER]) expect(checkedWith(table, right)).toEqual([])
 })
