@@ -2,7 +2,7 @@ import type { CommanderError } from 'commander'
 import { DatabaseUnusable } from '../../db/database.ts'
 import { faultSentence } from '../../db/faults/system.ts'
 import { AppPlatformError } from '../client/app-platform-error.ts'
-import { ConfigError } from '../config.ts'
+import { ConfigError, programEnvironment } from '../config.ts'
 import { PlatformError } from '../domain/errors.ts'
 import { MetricsPortUnusable } from '../http/server.ts'
 import { describeCause, hasCode, isOfCertificate } from '../runtime/cause.ts'
@@ -133,8 +133,9 @@ const stepToReach = (cause: unknown): string => {
 
 /** A fault of the proxy looks like one of the server behind it. */
 const proxySentence = (): string => {
+  const environment = programEnvironment()
   const name = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].find(
-    (each) => (process.env[each] ?? '') !== '',
+    (each) => (environment[each] ?? '') !== '',
   )
   return name === undefined ? '' : ` The call may go through the proxy in ${name}: check that too.`
 }

@@ -1,5 +1,4 @@
 import { AppPlatformError, createPlatformClient, type PlatformClient, type Repeat } from '../client/index.ts'
-import { scopesFor } from '../domain/scope.ts'
 import { findLogin, keptServers } from './developer/credential-file.ts'
 import type { DeveloperFlags } from './developer/developer-command.ts'
 import { type DeveloperCredentials, type DeveloperSettings, readDeveloperSettings } from './developer/settings.ts'
@@ -53,33 +52,46 @@ export const serverOf = ({ url, folder }: DeveloperSettings): string => {
   )
 }
 
+/** What most apps have. */
+const usualScope = 'site:read'
+
 /**
  * A client with a token. The app's registered scopes are not known yet, and any one of them will do, because access to
  * versions comes from the credential and not from scopes (contract section 3).
  * @throws AppPlatformError when the credentials are refused
  */
 export const connectToServer = async (
-  { url, insecureHttp, credentials: { clientId, clientSecret }, scope }: RemoteTarget,
+  { url, insecureHttp, credentials, scope }: RemoteTarget,
   { signal, ...repeats }: RemoteOptions,
 ): Promise<{ readonly client: PlatformClient; readonly scope: string }> => {
-  for (const appScope of new Set(scope === null ? scopesFor('app') : [scope, ...scopesFor('app')])) {
-    const client = createPlatformClient({
-      url,
-      clientId,
-      clientSecret,
-      appScope,
-      insecureHttp,
-      retry: { repeats: 6, giveUpAfterMs: 150_000 },
-      ...repeats,
-    })
-    try {
-      await client.appToken({ signal })
-      return { client, scope: appScope }
-    } catch (error) {
-      if (!(error instanceof AppPlatformError) || error.code !== 'scope_not_allowed') throw error
-    }
+  const clientWith = async (appScope: string) => {
+    const retry = { repeats: 6, giveUpAfterMs: 150_000 }
+    const client = createPlatformClient({ url, ...credentials, appScope, insecureHttp, retry, ...repeats })
+    await client.appToken({ signal })
+    return { client, scope: appScope }
   }
-  throw new CommandFailed([
-    `The app has not registered a scope that works without a user. Register one on its page in the console: ${scopesFor('app').join(', ')}.`,
-  ])
+  try {
+    return await clientWith(scope ?? usualScope)
+  } catch (error) {
+    if (!isRefused(error, 'scope_not_allowed')) throw error
+    return await clientWith(await registeredScope({ url, insecureHttp, credentials }, signal))
+  }
 }
+
+/** @throws CommandFailed if the app has none for itself */
+const registeredScope = async (
+  { credentials: { clientId, clientSecret }, ...server }: Pick<RemoteTarget, 'url' | 'insecureHttp' | 'credentials'>,
+  signal: AbortSignal,
+): Promise<string> => {
+  const { endpoints } = createPlatformClient({ ...server, clientId, clientSecret })
+  try {
+    return (await endpoints.findAppScope({ client_id: clientId, client_secret: clientSecret }, { signal })).scope
+  } catch (error) {
+    if (!isRefused(error, 'invalid_scope')) throw error
+    throw new CommandFailed([
+      `The app has no scope that works without a user. Register one on its page in the console, such as ${usualScope}.`,
+    ])
+  }
+}
+
+const isRefused = (error: unknown, code: string): boolean => error instanceof AppPlatformError && error.code === code

@@ -46,6 +46,8 @@ export const isAppTokenAnswer = recordOf<contract.AppTokenAnswer>({
   scope: isText,
 })
 
+export const hasScope = recordOf<{ readonly scope: string }>({ scope: isText })
+
 export const isTokenAnswer = recordOf<contract.TokenAnswer>({
   accessToken: isText,
   expiresIn: isSeconds,

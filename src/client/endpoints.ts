@@ -1,4 +1,12 @@
-import { isAnswer, isAppTokenAnswer, isIntrospection, isPage, isRevoked, isTokenAnswer } from './answer-shapes.ts'
+import {
+  hasScope,
+  isAnswer,
+  isAppTokenAnswer,
+  isIntrospection,
+  isPage,
+  isRevoked,
+  isTokenAnswer,
+} from './answer-shapes.ts'
 import { AppPlatformError } from './app-platform-error.ts'
 import { base64Of } from './base64.ts'
 import type * as contract from './contract-types.ts'
@@ -29,6 +37,19 @@ export const createEndpoints = (send: Send) => ({
       method: 'POST',
       path: `${contractPath}/token`,
       body,
+      idempotent: true,
+    }),
+
+  /** All scopes that the app may have for itself: those of a token that was asked for without any (RFC 6749 section 4.4). */
+  findAppScope: async (
+    form: { readonly client_id: string; readonly client_secret: string },
+    options: CallOptions = {},
+  ) =>
+    await send(hasScope, {
+      ...options,
+      method: 'POST',
+      path: '/oauth/token',
+      form: { grant_type: 'client_credentials', ...form },
       idempotent: true,
     }),
 

@@ -133,17 +133,14 @@ const createAttempt =
     request.signal?.throwIfAborted()
     const timeout = AbortSignal.timeout(request.timeoutMs ?? timeoutMs)
     const signal = request.signal === undefined ? timeout : AbortSignal.any([request.signal, timeout])
+    // What cannot be sent is the caller's fault: it is thrown as it is.
+    const [url, headers, content] = [urlOf(origin, request), new Headers(headersOf(request, agent)), bodyOf(request)]
     try {
       // Redirects are not followed: they would forward the secrets of the request.
-      const init = { method: request.method, headers: headersOf(request, agent), redirect: 'manual', signal } as const
+      const init = { method: request.method, headers, redirect: 'manual', signal } as const
       // Bun repeats a removal by itself on a connection that it has used before, and only its second answer would be seen.
       const once = request.method === 'DELETE' ? { keepalive: false } : {}
-      const response = await fetch(urlOf(origin, request), {
-        ...init,
-        ...once,
-        ...bodyOf(request),
-        ...directly(origin),
-      })
+      const response = await fetch(url, { ...init, ...once, ...content, ...directly(origin) })
       const isContract = request.path.startsWith(contractPath)
       return { status: response.status, headers: response.headers, text: await readText(response), isContract }
     } catch (cause) {

@@ -51,6 +51,22 @@ test('a removal whose answer is lost may be done, and is never called unknown', 
   expect((await client.versions.delete(other.id)).version).toBe('3.0.1')
 })
 
+test('what cannot be sent is the fault of the caller, at once, and not of the server', async () => {
+  const client = clientOf(world, proxy.url)
+  const loop: Record<string, unknown> = {}
+  loop['self'] = loop
+  await client.me()
+  const before = proxy.passed.length
+  for (const work of [
+    async () => await client.versions.create({ version: '3.1.0', manifest: loop }),
+    async () => await client.versions.create({ version: '3.1.0', manifest: { size: 1n } }),
+    async () => await client.versions.create({ version: '3.1.0' }, { idempotencyKey: 'ключ' }),
+  ])
+    await expect(work()).rejects.toBeInstanceOf(TypeError)
+  await expect(clientOf(world, proxy.url, { userAgent: 'моё/1.0' }).me()).rejects.toBeInstanceOf(TypeError)
+  expect(proxy.passed.length).toBe(before)
+})
+
 test('every create without an idempotency key gets a new one', async () => {
   const client = clientOf(world, proxy.url)
   await client.versions.create({ version: '4.0.0' })

@@ -1,6 +1,7 @@
-import { type ScopeName, scopesFor } from '../../domain/scope.ts'
+import { usableBy } from '../../domain/scope.ts'
 import { listLiveCredentials } from '../../operations/credentials/credentials.ts'
 import { listRedirectUris } from '../../operations/redirect-uris.ts'
+import { readCatalogue } from '../../operations/scopes/scopes.ts'
 import { CodeBlock } from '../design/values.tsx'
 import { page } from '../page.ts'
 import {
@@ -19,13 +20,14 @@ export const firstCallRoutes = routes(() => [
   pageOfApp(inConsole, 'first-call', async (at) => {
     const { app, environment } = at
     const { platform } = at.visit.door
+    const catalogue = await readCatalogue(platform)
     const { redirectUris } = await listRedirectUris(platform, app.slug)
     const facts: CallFacts = {
       base: platform.publicUrl,
       clientId: app.clientIds[environment],
       redirectUri: redirectUris[environment][0] ?? null,
-      appScope: within(app.scopes, scopesFor('app')),
-      userScope: within(app.scopes, scopesFor('user')),
+      appScope: usableBy('app', app.scopes, catalogue).join(' '),
+      userScope: usableBy('user', app.scopes, catalogue).join(' '),
     }
     const secrets = (await listLiveCredentials(platform, app.clientIds))[environment]
     return page(
@@ -50,7 +52,7 @@ export const firstCallRoutes = routes(() => [
         {facts.appScope === '' ? (
           <p>
             None of its scopes is for the app itself, so the app cannot get an app token.{' '}
-            <a href={at.path('scopes')}>Add site:read or store:read</a> for this step.
+            <a href={at.path('scopes')}>Add one, such as site:read,</a> for this step.
           </p>
         ) : (
           <CodeBlock id="app-token" label="App token" code={appTokenLines(facts)} />
@@ -66,7 +68,14 @@ export const firstCallRoutes = routes(() => [
             </>
           ) : null}
         </p>
-        <CodeBlock id="authorize" label="Authorize link" code={authorizeLines(facts)} />
+        {facts.userScope === '' ? (
+          <p>
+            None of its scopes is for users, so there is nothing to consent to.{' '}
+            <a href={at.path('scopes')}>Add one, such as profile:read,</a> for this step.
+          </p>
+        ) : (
+          <CodeBlock id="authorize" label="Authorize link" code={authorizeLines(facts)} />
+        )}
         <h2>4. Exchange the code and read the user’s profile</h2>
         <p>
           The user returns to the redirect URI with a <code>code</code>, your <code>state</code> and <code>iss</code>.
@@ -87,6 +96,3 @@ export const firstCallRoutes = routes(() => [
     )
   }),
 ])
-
-const within = (scopes: readonly ScopeName[], allowed: readonly ScopeName[]): string =>
-  scopes.filter((scope) => allowed.includes(scope)).join(' ')
