@@ -1,9 +1,10 @@
 import type { AccessOf, App, OpenGrant, User } from '../../db/database.ts'
+import { PlatformError } from '../domain/errors.ts'
 import { environmentOfClientId } from '../domain/identifier.ts'
 import { timeKeyAt } from '../domain/time-key.ts'
 import { type AppRecord, appRecord, findAnyApp } from './apps/app-record.ts'
 import { decide, type OpenChange, type Operation } from './decide.ts'
-import { userAt } from './users/find-user.ts'
+import { personOf, type Whom } from './users/find-user.ts'
 
 /** An app, and how much of what was issued for it has been ended. */
 export type AppWithoutAccess = { readonly app: AppRecord; readonly ended: EndedAccess }
@@ -26,10 +27,11 @@ export const endAppAccess: Operation<string, AppWithoutAccess> = async (platform
  * @throws invalid_request for an unknown address
  */
 export const endUserAccess: Operation<
-  string,
+  Whom,
   { readonly user: User; readonly apps: readonly App[]; readonly ended: EndedAccess }
-> = async (platform, trace, actor, email) => {
-  const user = await userAt(platform, email)
+> = async (platform, trace, actor, whom) => {
+  const user = await personOf(platform.database.queries, whom)
+  if (user instanceof PlatformError) throw user
   const ended = await endIssued(platform, trace, actor, { kind: 'user', userId: user.id })
   return { user, apps: await platform.database.queries.apps.listOwnedBy(user.id), ended }
 }
@@ -65,18 +67,16 @@ export const endSessionsOf = async (change: OpenChange, { id }: User): Promise<n
 }
 
 /** The same for an operator. The password stays valid. @throws invalid_request for an unknown address */
-export const endUserSessions: Operation<string, { readonly user: User; readonly sessions: number }> = async (
+export const endUserSessions: Operation<Whom, { readonly user: User; readonly sessions: number }> = async (
   platform,
   trace,
   actor,
-  email,
-) => {
-  const user = await userAt(platform, email)
-  return {
-    user,
-    sessions: await decide(platform, trace, { actor, endsAccess: true }, (change) => endSessionsOf(change, user)),
-  }
-}
+  whom,
+) =>
+  await decide(platform, trace, { actor, endsAccess: true }, async (change) => {
+    const user = await personOf(change.q, whom)
+    return user instanceof PlatformError ? user : { user, sessions: await endSessionsOf(change, user) }
+  })
 
 const nothing = {
   grants: 0,

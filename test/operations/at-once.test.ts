@@ -128,7 +128,7 @@ test('a consent under way while its user is disabled is counted, and one that co
 })
 
 test('no grant of a consent under way survives the end of all access of its user', async () => {
-  const end = async (on = platform) => await endUserAccess(on, trace, operator, user.email)
+  const end = async (on = platform) => await endUserAccess(on, trace, operator, user)
   const [, { ended }] = await during(consent, end)
   expect([ended.grants, await openGrants()]).toEqual([1, 0])
   caller = await sessionOf(platform, user)

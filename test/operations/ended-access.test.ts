@@ -71,19 +71,21 @@ test('ending the access of a user ends their sessions and grants, and does not c
   const tokens = await tokensOf(user, app)
   const { sessionToken } = await signIn(platform, trace, user)
   const appToken = await appTokenOf(app)
-  const { ended, apps } = await endUserAccess(platform, trace, operator, user.email)
+  const { ended, apps } = await endUserAccess(platform, trace, operator, user)
   expect(ended).toEqual({ ...nothing, sessions: 2, grants: 1, userTokens: 1 })
   expect(apps.map(({ slug }) => slug)).toEqual([app.slug])
   expect(await authenticateSession(platform, sessionToken)).toBeNull()
   expect(await authenticateUserToken(platform, tokens.accessToken)).toBeNull()
   expect(await authenticateAppToken(platform, appToken)).not.toBeNull()
-  expect((await endUserAccess(platform, trace, operator, user.email)).ended).toEqual(nothing)
+  expect((await endUserAccess(platform, trace, operator, user)).ended).toEqual(nothing)
   expect(await refusalOf(signIn(platform, trace, user))).toBe('done')
 })
 
 test('an unknown app or user is refused', async () => {
   expect(await refusalOf(endAppAccess(platform, trace, operator, 'no-such-app'))).toBe('invalid_request')
-  expect(await refusalOf(endUserAccess(platform, trace, operator, 'nobody@example.com'))).toBe('invalid_request')
+  expect(await refusalOf(endUserAccess(platform, trace, operator, { email: 'nobody@example.com' }))).toBe(
+    'invalid_request',
+  )
 })
 
 test('more grants than fit into one transaction all end, each with its event', async () => {
@@ -122,7 +124,7 @@ test('no token of an exchange, refresh or consent that races with the end of acc
     const session = await sessionOf(platform, user)
     const pairs = [await tokensOf(user, app), await tokensOf(user, app), await tokensOf(user, app)]
     const codes = [await codeOf(user, app), await codeOf(user, app)]
-    const end = async () => void (await endUserAccess(platform, trace, operator, user.email))
+    const end = async () => void (await endUserAccess(platform, trace, operator, user))
     const consentAndExchange = async () => {
       const { code } = await authorize(platform, trace, session, authorizeBody(app), true)
       return await exchangeCode(platform, trace, exchangeBody(app, code), null)

@@ -238,7 +238,7 @@ describe('an authenticator app', () => {
 
   test('that was removed has no key any more', async () => {
     await addTotp(platform, user)
-    await resetFactors(platform, trace, operator, user.email)
+    await resetFactors(platform, trace, operator, user)
     const rows = await platform.database.queries.personal.rows('authenticatorApps', user.id)
     expect(rows.map(({ key }) => key.length)).toEqual([0])
   })
@@ -248,7 +248,7 @@ test('an operator resets the factors of a user who has lost them: sessions end, 
   const { key, codes } = await addTotp(platform, user)
   const pending = await pendingFor()
   const { sessionToken } = await finish(pending, totpCode(key, now(), 1))
-  const { endedSessions } = await resetFactors(platform, trace, operator, user.email)
+  const { endedSessions } = await resetFactors(platform, trace, operator, user)
   expect(endedSessions).toBe(2)
   expect(await authenticateSession(platform, sessionToken)).toBeNull()
   expect(await refusalOf(finish(pending, codes[0] ?? ''))).toBe('invalid_login')

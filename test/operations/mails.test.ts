@@ -392,7 +392,7 @@ describe('an announcement', () => {
   test('tells a changed password and an added or removed factor, and a changed address at the old one', async () => {
     await addTotp(platform, user)
     expect(await subjects()).toContainEqual([user.email, 'A second factor was added at App Platform'])
-    await resetFactors(platform, trace, operator, user.email)
+    await resetFactors(platform, trace, operator, user)
     expect(await subjects()).toEqual([[user.email, 'A second factor was removed at App Platform']])
     const caller = await sessionOf(platform, user)
     await deliverAll()
@@ -447,7 +447,7 @@ describe('an announcement', () => {
   test('goes to the address that the person had then, also if it is sent later: a thief may change it next', async () => {
     await addTotp(platform, user)
     await deliverAll()
-    await resetFactors(platform, trace, operator, user.email)
+    await resetFactors(platform, trace, operator, user)
     await setUserEmail(platform, trace, operator, { email: user.email, to: `thief-${user.email}` })
     expect((await subjects()).map(([to]) => to)).toEqual([user.email, user.email])
   })
@@ -654,7 +654,7 @@ test('names and addresses add no header, no recipient and no markup', async () =
 test('the outbox forgets a mail after a week, a person at once, and the person can read what it has', async () => {
   await createResetLink(platform, trace, operator, user.id)
   await deliver()
-  expect((await exportUser(platform, user.email)).mails).toMatchObject([{ kind: 'reset', state: 'sent' }])
+  expect((await exportUser(platform, user)).mails).toMatchObject([{ kind: 'reset', state: 'sent' }])
   const other = await addUser(platform)
   await ask(other.email)
   await eraseUser(platform, trace, operator, { email: other.email })

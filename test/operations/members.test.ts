@@ -247,7 +247,7 @@ describe('an invitation', () => {
         for (const status of ['disabled', 'active'] as const)
           await setUserStatus(platform, trace, operator, { email, status })
       },
-      async ({ email }: Login) => void (await endUserAccess(platform, trace, operator, email)),
+      async ({ email }: Login) => void (await endUserAccess(platform, trace, operator, { email })),
     ]
     for (const end of endings) {
       const [inviter, guest] = [await add('owner'), await addUser(platform)]
@@ -361,7 +361,7 @@ test('an erased person leaves no membership and no invitation; until then their 
   const mine = await addApp(platform, await addUser(platform))
   const invited = { slug: mine.slug, email: member.email, role: 'owner', invitedBy: owner.id } as const
   await inviteMember(platform, trace, operator, invited)
-  const { memberships, invitations } = await exportUser(platform, member.email)
+  const { memberships, invitations } = await exportUser(platform, member)
   expect(memberships).toMatchObject([{ appId: app.id, role: 'admin', endedAt: null }])
   expect(invitations).toMatchObject([{ appId: mine.id, role: 'owner' }])
   await eraseUser(platform, trace, operator, { email: member.email })

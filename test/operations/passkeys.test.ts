@@ -123,7 +123,7 @@ describe('a passkey', () => {
     expect(await refusalOf(enter())).toBe('invalid_login')
     expect(await refusalOf(register(made))).toBe('invalid_request')
     await register()
-    await resetFactors(platform, trace, operator, user.email)
+    await resetFactors(platform, trace, operator, user)
     expect(await refusalOf(enter())).toBe('invalid_login')
     expect(await signIn(platform, trace, user)).toMatchObject({ kind: 'signed_in' })
   })
@@ -156,7 +156,7 @@ describe('a passkey', () => {
 
   test('stands in the export by its name, and an erasure removes it', async () => {
     await register()
-    expect((await exportUser(platform, user.email)).passkeys).toMatchObject([{ name: 'Laptop' }])
+    expect((await exportUser(platform, user)).passkeys).toMatchObject([{ name: 'Laptop' }])
     await eraseUser(platform, trace, operator, { email: user.email })
     expect(await platform.database.queries.personal.rows('passkeys', user.id)).toEqual([])
   })

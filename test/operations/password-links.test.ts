@@ -131,7 +131,7 @@ test.each([
     'the address is changed',
     async () => await setUserEmail(platform, trace, operator, { email: user.email, to: `moved-${user.email}` }),
   ],
-  ['all access is ended', async () => await endUserAccess(platform, trace, operator, user.email)],
+  ['all access is ended', async () => await endUserAccess(platform, trace, operator, user)],
   [
     'the user is disabled',
     async () =>

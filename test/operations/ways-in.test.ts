@@ -135,13 +135,13 @@ const endings: readonly (readonly [name: string, end: () => Promise<unknown>])[]
       await endSession(platform, trace, own, other.sessionKey)
     },
   ],
-  ['an operator signs them out', async () => await endUserSessions(platform, trace, operator, user.email)],
-  ['an operator ends their access', async () => await endUserAccess(platform, trace, operator, user.email)],
+  ['an operator signs them out', async () => await endUserSessions(platform, trace, operator, user)],
+  ['an operator ends their access', async () => await endUserAccess(platform, trace, operator, user)],
   [
     'the builder ends their sessions',
     async () => await endBuilderUserAccess(platform, trace, builder, { externalId: user.id, only: 'sessions' }),
   ],
-  ['an operator resets their factors', async () => await resetFactors(platform, trace, operator, user.email)],
+  ['an operator resets their factors', async () => await resetFactors(platform, trace, operator, user)],
   [
     'they are disabled and enabled',
     async () => {
@@ -211,7 +211,7 @@ test.each(ways)(
     user = { ...user, id, email: `of-${user.email}` }
     const goOn = await begin()
     expect(await refusalOf(goOn())).toBe('invalid_login')
-    await confirmUser(platform, trace, operator, user.email)
+    await confirmUser(platform, trace, operator, user)
     expect(await (await begin())()).toMatchObject({ kind: 'signed_in' })
   },
 )

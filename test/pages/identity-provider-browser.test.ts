@@ -205,7 +205,7 @@ for (const javaScript of [true, false]) {
 test('when the builder ends the access of a person, their browser has to sign in again', async () => {
   const page = await signIn('ended')
   expect(new URL(page.url()).pathname).toBe('/account')
-  await endUserAccess(world.platform, trace, operator, 'ended@id.example')
+  await endUserAccess(world.platform, trace, operator, { email: 'ended@id.example' })
   await page.goto('/account')
   await page.getByRole('link', { name: 'Sign in with Example ID' }).waitFor()
 })

@@ -24,7 +24,7 @@ export type AppInWorld = {
 }
 
 let counted = 0
-const fresh = (stem: string) => `${stem}-${(counted += 1)}`
+export const fresh = (stem: string) => `${stem}-${(counted += 1)}`
 
 /** A user with a password, a website and a store. */
 export const addUser = async (platform: Platform, name = 'Ada Example'): Promise<Login> => {

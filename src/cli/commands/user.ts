@@ -62,7 +62,7 @@ export const addUserCommands = (program: Command): void => {
   operator(
     'confirm <email>',
     'Let an operator sign in again whom a recovery has suspended.',
-    async (session, email: string) => recordAnswer(userRecord(await confirmUser(...session, email))),
+    async (session, email: string) => recordAnswer(userRecord(await confirmUser(...session, { email }))),
   ).addHelpText(
     'after',
     '\nThe data may be older than the last change of the rights, the password and the factors of that operator: confirm them' +
@@ -72,7 +72,7 @@ export const addUserCommands = (program: Command): void => {
     'reset-factors <email>',
     'Remove the second factors of a user who has lost them, and end their sessions.',
     async (session, email: string) => {
-      const { user, endedSessions } = await resetFactors(...session, email)
+      const { user, endedSessions } = await resetFactors(...session, { email })
       return recordAnswer({ ...userRecord(user), ended: { sessions: endedSessions } })
     },
   ).addHelpText(
@@ -109,7 +109,7 @@ export const addUserCommands = (program: Command): void => {
     .requiredOption('--issuer <url>', 'the identity provider')
     .addHelpText('after', '\nSessions and the password stay: see sign-out and set-password.')
   operator('export <email>', 'Print everything that is stored about a person.', async ([platform], email: string) => {
-    const data = await exportUser(platform, email)
+    const data = await exportUser(platform, { email })
     return { value: JSON.parse(personalDataText(data)), text: personalDataText(data, 2) }
   })
   operator(
@@ -334,7 +334,7 @@ const changeOperator = async (session: OperatorSession, email: string, state: 'o
 }
 
 const signOutUser = async (session: OperatorSession, email: string) => {
-  const { user, sessions } = await endUserSessions(...session, email)
+  const { user, sessions } = await endUserSessions(...session, { email })
   return recordAnswer({ ...userRecord(user), ended: { sessions } }, [passwordStays(user.email)])
 }
 
@@ -342,7 +342,7 @@ const passwordStays = (email: string): string =>
   `The password still works. To replace it: app-platform user reset-link ${email}`
 
 const endAccess = async (session: OperatorSession, email: string) => {
-  const { user, apps, ended } = await endUserAccess(...session, email)
+  const { user, apps, ended } = await endUserAccess(...session, { email })
   return recordAnswer({ ...userRecord(user), ended }, [
     passwordStays(user.email),
     ...apps.map(({ slug }) => `Their own app was not touched. To end its access: app-platform app end-access ${slug}`),

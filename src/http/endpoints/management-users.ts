@@ -118,7 +118,7 @@ export const readPersonalData = managed({
   run: async (door, _, { path: { externalId = '' } }) => {
     const user = await userOf(door, externalId)
     if (user.isOperator) throw refuse('operator_protected')
-    const data = personalDataText(await exportUser(door.platform, user.email))
+    const data = personalDataText(await exportUser(door.platform, { userId: user.id }))
     return new Response(data, { headers: { 'content-type': 'application/json' } })
   },
 })

@@ -8,13 +8,12 @@ import { readScopeNames, type ScopeName, parseStoredScope, scopeWords } from '..
 import type { AuditFacts } from '../audit/event.ts'
 import { badInput, decide, type Operation, refusalOfFaults, type OpenChange, refuseFault } from '../decide.ts'
 import type { Platform } from '../platform.ts'
-import { findUser, noUserAt } from '../users/find-user.ts'
+import { findUser, noUserAt, personOf } from '../users/find-user.ts'
 import { type AppRecord, appRecord, findApp, findAnyApp } from './app-record.ts'
 import { type AppWithoutAccess, endIssued } from '../end-access.ts'
 import { registration } from '../scopes/scopes.ts'
 
-type NewApp = {
-  readonly ownerEmail: string
+type NewApp = ({ readonly ownerEmail: string } | { readonly ownerId: string }) & {
   readonly name: string
   readonly slug: string
   readonly scopes: string
@@ -46,8 +45,8 @@ export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, a
   }))
 
   return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
-    const owner = await findUser(q, input.ownerEmail)
-    if (owner === null || owner.status !== 'active')
+    const owner = await personOf(q, 'ownerId' in input ? { userId: input.ownerId } : { email: input.ownerEmail })
+    if (owner instanceof PlatformError || owner.status !== 'active')
       return badInput('owner', 'There is no active user with this address.')
     const overQuota = await refusalIfQuotaFull(q, platform.quotas, owner.id)
     if (overQuota !== null) return overQuota

@@ -15,7 +15,7 @@ import {
 import { accessTo, refusalOfRole, type Rule } from '../acting-as.ts'
 import { badInput, decide, type OpenChange, type Operation, CountedRefusal, settle } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { knownUser } from '../users/find-user.ts'
+import { personOf } from '../users/find-user.ts'
 import { findAnyApp, findApp } from './app-record.ts'
 import { mostMailedInvitations } from '../../domain/mail.ts'
 import { parseSecret } from '../../domain/secret.ts'
@@ -134,7 +134,7 @@ export const addMember: Operation<NewMember, Omit<NewMember, 'email'> & { readon
   return await decide(platform, trace, { actor, now }, async (change) => {
     const { q, record } = change
     const app = await findApp(q, slug)
-    const user = await knownUser(q, email)
+    const user = await personOf(q, { email })
     if (user instanceof PlatformError) return user
     if (user.status !== 'active') return badInput('email', 'The user is disabled. Enable the user first.')
     if ((await roleIn(q, app, user.id)) !== null) return badInput('email', isMember)

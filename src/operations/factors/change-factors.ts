@@ -16,7 +16,7 @@ import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { badInput, decide, type OpenChange, type Operation } from '../decide.ts'
 import { endSignIns } from '../end-access.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { knownUser } from '../users/find-user.ts'
+import { personOf, type Whom } from '../users/find-user.ts'
 import { hasFactor } from './factors.ts'
 
 /** A key that a page has shown, and the first code of the app that has it. */
@@ -168,10 +168,10 @@ type ResetFactors = { readonly user: User; readonly endedSessions: number }
  * or a new factor must be set up first if one is required of them.
  * @throws invalid_request for an unknown address
  */
-export const resetFactors: Operation<string, ResetFactors> = async (platform, trace, actor, email) =>
+export const resetFactors: Operation<Whom, ResetFactors> = async (platform, trace, actor, whom) =>
   await decide(platform, trace, { actor, endsAccess: true }, async (change) => {
     const { q, now, record } = change
-    const user = await knownUser(q, email)
+    const user = await personOf(q, whom)
     if (user instanceof PlatformError) return user
     const endedSessions = await endSignIns(change, user.id)
     await q.totpKeys.end(user.id, now)

@@ -16,7 +16,7 @@ import { pageOf } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
 import type { ToldFacts } from '../../domain/webhook-event.ts'
-import { findUser } from '../users/find-user.ts'
+import { personOf } from '../users/find-user.ts'
 import { currentVersion } from '../versions/version-record.ts'
 import {
   type EndingStep,
@@ -118,9 +118,8 @@ const placesAfter = async (q: Queries, { appId, userId, kinds }: PlacesOf, curso
   return { places: { data: data.filter((place) => !taken.has(placeOf(place))), nextCursor }, installedOn: taken.size }
 }
 
-type NewInstall = {
+type NewInstall = ({ readonly userEmail: string } | { readonly userId: string }) & {
   readonly slug: string
-  readonly userEmail: string
   readonly kind: ResourceKind
   readonly resourceSlug: string
   /** `development` installs the development head, which only members of the app may do. The default is `production`. */
@@ -145,9 +144,9 @@ export const createInstall: Operation<NewInstall, InstallRecord> = async (platfo
   const isApproved = isApprovedAtOnce(platform.installApproval, environment)
   return await decide(platform, trace, { actor, now, kind: 'guarded' }, async ({ q, record }) => {
     const app = await findApp(q, input.slug)
-    const found = await findUser(q, input.userEmail)
-    const user = found === null ? null : await q.users.byId(found.id) // locked before the place
-    if (user === null) return badInput('user', 'There is no such user.')
+    const found = await personOf(q, 'userId' in input ? input : { email: input.userEmail })
+    const user = found instanceof PlatformError ? found : await personOf(q, { userId: found.id }) // locked before the place
+    if (user instanceof PlatformError) return badInput('user', 'There is no such user.')
     const scopes = await scopesOf(q, app, user, environment, input.agreedTo)
     if (scopes instanceof PlatformError) return scopes
     const resource = await q.resources.find(user.id, input.kind, input.resourceSlug)

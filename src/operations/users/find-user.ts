@@ -21,13 +21,22 @@ export const noUserAt = (address: string, field: 'email' | 'to' = 'email'): Plat
     normalizeEmail(address) === null ? emailFault(address) : `There is no user with the address ${address}.`,
   )
 
-/** The user with an email address, or the refusal that a transaction returns when there is none. */
-export const knownUser = async (q: Queries, address: string): Promise<User | PlatformError> =>
-  (await findUser(q, address)) ?? noUserAt(address)
+/**
+ * How a call names a person: by the address that somebody has typed, or by their ID. A caller that has the ID names them by it, because
+ * an address may be another person's by the time that the transaction reads it.
+ */
+export type Whom = { readonly email: string } | { readonly userId: string }
+
+/** The person, or the refusal that a transaction returns when there is none. Who was erased is nobody. */
+export const personOf = async (q: Queries, whom: Whom): Promise<User | PlatformError> => {
+  if ('email' in whom) return (await findUser(q, whom.email)) ?? noUserAt(whom.email)
+  const user = await q.users.byId(whom.userId)
+  return user?.erasedAt === null ? user : badInput('user', 'There is no such user.')
+}
 
 /** The user with an email address. @throws invalid_request when there is none */
-export const userAt = async (platform: Platform, address: string): Promise<User> => {
-  const user = await knownUser(platform.database.queries, address)
+export const userAt = async (platform: Platform, email: string): Promise<User> => {
+  const user = await personOf(platform.database.queries, { email })
   if (user instanceof PlatformError) throw user
   return user
 }

@@ -5,7 +5,7 @@ import { PlatformError } from '../../domain/errors.ts'
 import { isForeignId } from '../../domain/identifier.ts'
 import { issuerKey } from '../../domain/identity-claims.ts'
 import { badInput, decide, type OpenChange, type Operation } from '../decide.ts'
-import { knownUser } from './find-user.ts'
+import { personOf } from './find-user.ts'
 
 type Place = { readonly email: string; readonly issuer: string }
 type LinkedIdentity = {
@@ -32,7 +32,7 @@ export const linkIdentity: Operation<Place & { readonly subject: string }, Linke
   const now = platform.clock.now()
   return await decide(platform, trace, { actor, now }, async (change) => {
     const { q, record } = change
-    const user = await knownUser(q, email)
+    const user = await personOf(q, { email })
     if (user instanceof PlatformError) return user
     const holder = await q.identities.find(issuer, subject)
     if (holder !== null && holder.userId !== user.id) return badInput('subject', otherAccount)
@@ -61,7 +61,7 @@ export const unlinkIdentity: Operation<Place, { readonly user: User; readonly is
 ) => {
   const issuer = issuerOf(place)
   return await decide(platform, trace, { actor, endsAccess: true }, async (change) => {
-    const user = await knownUser(change.q, place.email)
+    const user = await personOf(change.q, place)
     if (user instanceof PlatformError) return user
     const ended = await unlink(change, user, issuer, null)
     return ended > 0 ? { user, issuer } : badInput('issuer', 'This account is not linked to this identity provider.')

@@ -26,7 +26,7 @@ import { endSignIns } from '../end-access.ts'
 import { anonymous, unsentMail } from '../audit/event.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type MintedSession, mintSession } from '../sessions/sign-in.ts'
-import { knownUser } from './find-user.ts'
+import { personOf, type Whom } from './find-user.ts'
 import { recordId, recordIdOfKey, type RowKey, rowKey } from '../../domain/identifier.ts'
 import { typedName } from '../../domain/entered-name.ts'
 import { hashSecret, mintSecret, parseSecret, secretDigits } from '../../domain/secret.ts'
@@ -124,8 +124,8 @@ export const resetPassword: Operation<
   { readonly user: User; readonly endedSessions: number }
 > = async (platform, trace, actor, input) => {
   refuseFault('password', newPasswordFault(input.password))
-  const user = await platform.database.queries.users.byId(input.userId)
-  if (user === null) throw badInput('user', 'There is no such user.')
+  const user = await personOf(platform.database.queries, input)
+  if (user instanceof PlatformError) throw user
   const passwordHash = await platform.passwords.hash(input.password)
   return await decide(platform, trace, { actor }, async (change) => {
     const { q, now, record } = change
@@ -145,9 +145,9 @@ const changedSince = 'The password was changed a moment ago. Nothing was done a 
  * Lets a user sign in again whom a recovery has suspended. Nothing changes for anybody else.
  * @throws invalid_request for an unknown address
  */
-export const confirmUser: Operation<string, User> = async (platform, trace, actor, email) => {
+export const confirmUser: Operation<Whom, User> = async (platform, trace, actor, whom) => {
   return await decide(platform, trace, { actor }, async ({ q, record }) => {
-    const user = await knownUser(q, email)
+    const user = await personOf(q, whom)
     if (user instanceof PlatformError) return user
     if (!(await q.users.confirm(user.id))) return user
     await record({ action: 'user.confirmed', target: user.id })
@@ -251,8 +251,8 @@ export const createResetLink: Operation<string, MadeLink> = async (platform, tra
   const now = platform.clock.now()
   const { link, expiresAt, rowFor } = mintLink(platform, now)
   return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
-    const user = await q.users.byId(userId) // locked, so that the newest link is the one that works
-    if (user === null) return badInput('user', 'There is no such user.')
+    const user = await personOf(q, { userId }) // locked, so that the newest link is the one that works
+    if (user instanceof PlatformError) return user
     if (user.status !== 'active') return badInput('user', 'The user is disabled. Enable the user first.')
     if (!mayUsePassword(platform.signIn, user.isOperator)) return badInput('user', noPasswords)
     await q.passwordLinks.endAll(user.id, now)

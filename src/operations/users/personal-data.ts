@@ -9,12 +9,12 @@ import { ordinaryUser, builderUser } from './users.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import { storedJson } from '../stored-json.ts'
 import type { Platform } from '../platform.ts'
-import { knownUser } from './find-user.ts'
+import { personOf, type Whom } from './find-user.ts'
 
 /** How much was removed with the user. */
 export type ErasedUser = { readonly id: string; readonly resources: number; readonly installs: number }
 
-type Whom = { readonly externalId: string } | { readonly email: string }
+type Erased = { readonly externalId: string } | { readonly email: string }
 
 /** How often websites and stores are removed, where other calls bring new ones. */
 const mostRemovals = 4
@@ -26,7 +26,7 @@ const mostRemovals = 4
  * @throws record_not_found or invalid_request for an unknown user; owns_apps; operator_protected for an operator, whose rights
  *   must be withdrawn first; unavailable if other calls bring websites or stores again and again
  */
-export const eraseUser: Operation<Whom, ErasedUser> = async (platform, trace, actor, whom) => {
+export const eraseUser: Operation<Erased, ErasedUser> = async (platform, trace, actor, whom) => {
   const { queries } = platform.database
   const found = 'externalId' in whom ? await ordinaryUser(queries, whom.externalId) : await userOf(queries, whom.email)
   if (found instanceof PlatformError) throw found
@@ -107,9 +107,9 @@ const readableTimes = (key: string, value: unknown): unknown =>
 const eventsAtOnce = 2_000
 
 /** @throws invalid_request for an unknown address */
-export const exportUser = async (platform: Platform, address: string) => {
+export const exportUser = async (platform: Platform, whom: Whom) => {
   const { queries: q } = platform.database
-  const user = await knownUser(q, address)
+  const user = await personOf(q, whom)
   if (user instanceof PlatformError) throw user
   const { grants, ...data } = await q.personal.data(user)
   return {

@@ -5,15 +5,17 @@ import { timeKeyAt } from '../../domain/time-key.ts'
 import { suspendApp, findHeir, transferTo } from '../apps/apps.ts'
 import { decide, type OpenChange, type Operation } from '../decide.ts'
 import { changeUser, refusalIfLastOperator, type UserEnded } from './users.ts'
-import { knownUser } from './find-user.ts'
+import { personOf, type Whom } from './find-user.ts'
 
 /** What happens to the apps of a user who is disabled. */
 export type AppsChoice =
   { readonly kind: 'suspend' } | { readonly kind: 'keep' } | { readonly kind: 'transfer'; readonly email: string }
 
-type Input =
-  | { readonly email: string; readonly status: 'active' }
-  | { readonly email: string; readonly status: 'disabled'; readonly apps?: AppsChoice }
+type Input = Whom & {
+  readonly status: User['status']
+  /** Of a user who is disabled. */
+  readonly apps?: AppsChoice
+}
 
 /** `ended` has what was ended, and `stopped` what does not work while the user is disabled or the app is suspended. */
 export type DisabledUser = {
@@ -32,12 +34,12 @@ export type DisabledUser = {
  */
 export const setUserStatus: Operation<Input, DisabledUser> = async (platform, trace, actor, input) => {
   if (input.status === 'active') {
-    return await decide(platform, trace, { actor }, async (change) => await enable(change, input.email))
+    return await decide(platform, trace, { actor }, async (change) => await enable(change, input))
   }
   const choice = input.apps ?? { kind: 'suspend' }
   return await decide(platform, trace, { actor, endsAccess: true }, async (change) => {
     const { q, now } = change
-    const user = await knownUser(q, input.email)
+    const user = await personOf(q, input)
     if (user instanceof PlatformError) return user
     const canSignIn = user.isOperator && user.status === 'active'
     const last = canSignIn ? await refusalIfLastOperator(q, user.id) : null
@@ -62,8 +64,8 @@ export const setUserStatus: Operation<Input, DisabledUser> = async (platform, tr
   })
 }
 
-const enable = async (change: OpenChange, email: string): Promise<DisabledUser | PlatformError> => {
-  const user = await knownUser(change.q, email)
+const enable = async (change: OpenChange, whom: Whom): Promise<DisabledUser | PlatformError> => {
+  const user = await personOf(change.q, whom)
   if (user instanceof PlatformError) return user
   const changed = await changeUser(change, user, { status: 'active' })
   const apps = placesOf(await change.q.apps.listOwnedBy(user.id), 'keep')

@@ -9,7 +9,7 @@ import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import { type Rule, checkingFirst } from '../acting-as.ts'
 import type { Actor } from '../audit/event.ts'
 import { countOf, endSignIns, endIssued, endSessionsOf, type EndedAccess } from '../end-access.ts'
-import { knownUser } from './find-user.ts'
+import { personOf, type Whom } from './find-user.ts'
 import { isPlainAddress } from '../../domain/registered-url.ts'
 import { pick } from '../../domain/pick.ts'
 import { pageOf, type PageRequest } from '../page.ts'
@@ -121,7 +121,7 @@ const stopUser = async (change: OpenChange, { id }: User): Promise<UserEnded> =>
   return { ended: { sessions, embeddedSessions }, stopped: { grants, userTokens } }
 }
 
-type NewUserName = { readonly email: string; readonly name: string }
+type NewUserName = Whom & { readonly name: string }
 
 /**
  * Gives a user another name. The audit row does not contain it: the audit has no names of people.
@@ -131,12 +131,12 @@ export const renameUser: Operation<NewUserName, User> = async (platform, trace, 
   const { name, fault } = typedName(input.name)
   refuseFault('name', fault)
   return await decide(platform, trace, { actor }, async (change) => {
-    const user = await knownUser(change.q, input.email)
+    const user = await personOf(change.q, input)
     return user instanceof PlatformError ? user : (await changeUser(change, user, { name })).user
   })
 }
 
-type NewUserEmail = { readonly email: string; readonly to: string }
+type NewUserEmail = Whom & { readonly to: string }
 
 /**
  * Gives a user another address to sign in with. Sessions and grants stay, because they belong to the user.
@@ -146,7 +146,7 @@ export const setUserEmail: Operation<NewUserEmail, User> = async (platform, trac
   const email = normalizeEmail(input.to)
   if (email === null) throw badInput('to', emailFault(input.to))
   return await decide(platform, trace, { actor }, async (change) => {
-    const user = await knownUser(change.q, input.email)
+    const user = await personOf(change.q, input)
     if (user instanceof PlatformError) return user
     const isTaken = user.email !== email && (await change.q.users.byEmail(email)) !== null
     if (isTaken) return badInput('to', 'A user with the new email address already exists.')
@@ -163,9 +163,8 @@ type OperatorRights = { readonly userId: string; readonly isOperator: boolean }
 export const setOperator: Operation<OperatorRights, User> = async (platform, trace, actor, input) => {
   const { userId, isOperator } = input
   return await decide(platform, trace, { actor, endsAccess: !isOperator }, async ({ q, now, record }) => {
-    const user = await q.users.byId(userId)
-    if (user === null) return badInput('user', 'There is no such user.')
-    if (user.isOperator === isOperator) return user
+    const user = await personOf(q, { userId })
+    if (user instanceof PlatformError || user.isOperator === isOperator) return user
     const last = isOperator ? null : await refusalIfLastOperator(q, userId)
     if (last !== null) return last
     await q.users.change(userId, { isOperator }, now)

@@ -19,7 +19,7 @@ import {
   strangeCursor,
 } from '../page.ts'
 import type { Platform } from '../platform.ts'
-import { knownUser } from '../users/find-user.ts'
+import { personOf } from '../users/find-user.ts'
 import { type VersionRecord, versionRecord, compareVersions } from './version-record.ts'
 import type { SeenVersion } from './move-version.ts'
 
@@ -129,7 +129,7 @@ type DecidedSearch = Omit<DecidedQuestion, 'by'> & {
  */
 export const listDecided = async ({ database }: Platform, { by, ...search }: DecidedSearch, page: PageRequest) => {
   const q = database.queries
-  const operator = by === '' ? null : await knownUser(q, by)
+  const operator = by === '' ? null : await personOf(q, { email: by })
   if (operator instanceof PlatformError) throw badInput('by', operator.message)
   if (!canBeFound(search.part)) return emptyPage
   return await listPage(

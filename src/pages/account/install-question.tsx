@@ -54,7 +54,7 @@ const installing = (path: '/apps/:slug/install' | '/apps/:slug/test', environmen
       const kind = resourceKinds.find((name) => name === kindText)
       if (kind === undefined) throw badInput('place', 'Choose a website or a store from the list.')
       const agreedTo = parseStoredScope(fields.scopes)
-      const input = { slug, userEmail: visit.session.user.email, kind, resourceSlug, environment, agreedTo }
+      const input = { slug, userId: visit.userId, kind, resourceSlug, environment, agreedTo }
       const { approval } = await visit.as(may, ticket).do(createInstall, input)
       return seeOther(`${accountPaths.installs}?done=${approval}`)
     },

@@ -162,7 +162,7 @@ const newApp = formPage(newAppPath, {
     )
   },
   act: async ({ visit, fields: { name, publisher, slug, scopes }, ticket }) => {
-    const input = { ownerEmail: visit.session.user.email, name, publisher, slug, scopes: scopes.join(' ') }
+    const input = { ownerId: visit.userId, name, publisher, slug, scopes: scopes.join(' ') }
     const app = await visit.as(mayCreateApps(visit.door.platform), ticket).do(createApp, input)
     return seeOther(`${consoleAppPath(app.slug)}?done=app`)
   },

@@ -51,8 +51,9 @@ const confirmation = ofUser('confirm', {
     button: 'Let them sign in',
     tone: 'harmless',
   }),
-  act: async ({ visit }, _, find) => {
-    await visit.asOperator().do(confirmUser, (await find()).email)
+  act: async ({ visit }, { id }, find) => {
+    await find()
+    await visit.asOperator().do(confirmUser, { userId: id })
     return 'confirm'
   },
   done: { confirm: 'The user can sign in again.' },
@@ -109,8 +110,8 @@ const factorReset = ofUser('reset-factors', {
     button: 'Reset the second factors',
   }),
   act: async ({ visit }, { id }, find) => {
-    const { email } = await find()
-    await visit.asOperator({ may: isForSomebodyElse(id, ownFactors) }).do(resetFactors, email)
+    await find()
+    await visit.asOperator({ may: isForSomebodyElse(id, ownFactors) }).do(resetFactors, { userId: id })
     return 'reset-factors'
   },
   done: { 'reset-factors': 'The second factors of the user are reset, and their sessions have ended.' },
@@ -141,8 +142,8 @@ const accessEnd = ofUser('end-access', {
     }
   },
   act: async ({ visit }, { id }, find) => {
-    const { email } = await find()
-    await visit.asOperator({ may: isForSomebodyElse(id, ownAccess) }).do(endUserAccess, email)
+    await find()
+    await visit.asOperator({ may: isForSomebodyElse(id, ownAccess) }).do(endUserAccess, { userId: id })
     return 'end-access'
   },
   done: { 'end-access': 'All access of the user has ended. The audit log lists what ended.' },
@@ -251,10 +252,10 @@ const disabling = ofUser('disable', {
   },
   // An operator must remain: `leavesAnOperator` refuses to disable oneself or the last operator.
   act: async ({ visit, fields }, { id }, find) => {
-    const { email } = await find()
+    await find()
     const apps = appsChoice(fields.apps ?? '', fields.to ?? '')
     const desk = visit.asOperator({ may: leavesAnOperator(id) })
-    const disabled = await desk.do(setUserStatus, { email, status: 'disabled', apps })
+    const disabled = await desk.do(setUserStatus, { userId: id, status: 'disabled', apps })
     return disabled.apps.transferred.length === 0 ? 'disable' : 'disable-transfer'
   },
   done: {

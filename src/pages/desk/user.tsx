@@ -43,8 +43,7 @@ export const deskUserRoutes = routes(() => [
     form: emptyForm,
     show,
     act: async ({ visit }, { id }) => {
-      const { email } = await inspectUser(visit.door.platform, id)
-      await visit.asOperator().do(setUserStatus, { email, status: 'active' })
+      await visit.asOperator().do(setUserStatus, { userId: id, status: 'active' })
       return seeOther(`${userPath(id)}?done=enable`)
     },
   }),
@@ -54,8 +53,7 @@ export const deskUserRoutes = routes(() => [
     form: nameForm,
     show: showEdit,
     act: async ({ visit, fields: { name } }, { id }) => {
-      const { email } = await inspectUser(visit.door.platform, id)
-      await visit.asOperator().do(renameUser, { email, name })
+      await visit.asOperator().do(renameUser, { userId: id, name })
       return seeOther(`${userPath(id)}?done=renamed`)
     },
   }),
@@ -65,8 +63,7 @@ export const deskUserRoutes = routes(() => [
     form: emailForm,
     show: showEdit,
     act: async ({ visit, fields: { to } }, { id }) => {
-      const { email } = await inspectUser(visit.door.platform, id)
-      await visit.asOperator().do(setUserEmail, { email, to })
+      await visit.asOperator().do(setUserEmail, { userId: id, to })
       return seeOther(`${userPath(id)}?done=email`)
     },
   }),

@@ -34,7 +34,7 @@ test('factors that were reset and recovery codes that were used do not come back
   const pending = await signIn(platform, trace, user)
   if (pending.kind !== 'pending') throw new Error('No code is asked for.')
   await finishSignIn(platform, trace, pending, { kind: 'code', code: codes[0] ?? '' }, browser)
-  await resetFactors(platform, trace, operator, other.email)
+  await resetFactors(platform, trace, operator, other)
   await platform.database.close()
   await restoreAt(file, `${file}.older`)
 

@@ -255,11 +255,11 @@ const endings: Readonly<Record<string, Ending>> = {
     ends: [...ofPerson, 'website'],
   },
   'an operator ends the access of the person': {
-    end: async ({ user }) => await endUserAccess(platform, trace, operator, user.email),
+    end: async ({ user }) => await endUserAccess(platform, trace, operator, user),
     ends: ofPerson,
   },
   'an operator resets their second factors': {
-    end: async ({ user }) => await resetFactors(platform, trace, operator, user.email),
+    end: async ({ user }) => await resetFactors(platform, trace, operator, user),
     ends: ['session', 'page', 'link'],
   },
   'the person signs out elsewhere': {
