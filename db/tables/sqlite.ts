@@ -275,7 +275,7 @@ export const clients = sqliteTable('clients', {
   createdAt: integer('created_at').notNull(),
 })
 
-/** Client secrets. `expiresAt` is null unless a rotation has set the end of its grace. */
+/** Client secrets. `expiresAt` is null unless a rotation has set the end of its grace. `createdBy` is kind and ID of the actor. */
 export const credentials = sqliteTable('credentials', {
   id: text().primaryKey(),
   clientId: text('client_id').notNull(),
@@ -288,13 +288,12 @@ export const credentials = sqliteTable('credentials', {
   suspendedAt: integer('suspended_at'),
   /** The last four characters of the secret. */
   hint: text(),
-  /** Kind and ID of the actor. */
   createdBy: text('created_by'),
 })
 
 /**
  * Credentials of the builder itself. `rights` and `networks` are texts with one space between; no network means all.
- * `expiresAt` is the chosen end or that of the grace period of a rotation.
+ * `expiresAt` is the chosen end or that of the grace period of a rotation. Successors have the chosen end, too.
  */
 export const serviceKeys = sqliteTable('service_keys', {
   id: text().primaryKey(),
@@ -303,6 +302,7 @@ export const serviceKeys = sqliteTable('service_keys', {
   rights: text().notNull(),
   networks: text().notNull(),
   createdAt: integer('created_at').notNull(),
+  chosenEnd: integer('chosen_end'),
   expiresAt: integer('expires_at'),
   revokedAt: integer('revoked_at'),
   suspendedAt: integer('suspended_at'),

@@ -152,6 +152,20 @@ describe('a service key', () => {
     expect((await introspect(third.secret, token)).status).toBe(200)
     expect(third).toMatchObject({ name: 'Product API', rights: ['tokens:introspect'] })
   })
+
+  test.each([null, 30])(
+    'gives each successor the end that was chosen (days: %p), not that of a grace period',
+    async (days) => {
+      const order = { name: 'Product API', rights: ['users:read'], networks: [], expiresInDays: days }
+      const first = await createServiceKey(platform, trace, operator, order)
+      const { expiresAt: chosen } = first
+      for (const graceHours of [1, 168, 0]) {
+        const next = await rotateServiceKey(platform, trace, operator, { id: first.id, graceHours })
+        const after = await rotateServiceKey(platform, trace, operator, { id: next.id, graceHours: 1 })
+        expect([next.expiresAt, after.expiresAt]).toEqual([chosen, chosen])
+      }
+    },
+  )
 })
 
 /** The status, and the fields of the body with their values. */

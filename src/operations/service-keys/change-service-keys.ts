@@ -73,10 +73,10 @@ export const createServiceKey: Operation<NewServiceKey, NewServiceKeyRecord> = a
   })
   if (refusal !== null) throw refusal
   const now = platform.clock.now()
-  const expiresAt = expiresInDays === null ? null : now + expiresInDays * 86_400_000
+  const chosenEnd = expiresInDays === null ? null : now + expiresInDays * 86_400_000
   const minted = mintServiceKey(platform, now)
   return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
-    const row = minted.rowFor({ name, rights: rights.join(' '), networks: places.join(' '), expiresAt })
+    const row = minted.rowFor({ name, rights: rights.join(' '), networks: places.join(' '), chosenEnd })
     await q.serviceKeys.insert(row)
     await record({ action: 'service_key.created', target: row.id, detail: { rights, networks: places } })
     return { ...serviceKeyRecord(row, now), secret: minted.secret }
@@ -92,8 +92,9 @@ const mintServiceKey = (platform: Platform, now: number) => {
   const unused = { createdAt: now, revokedAt: null, suspendedAt: null, lastUsedAt: null }
   return {
     secret,
-    rowFor: (chosen: Pick<ServiceKey, 'name' | 'rights' | 'networks' | 'expiresAt'>): ServiceKey => ({
+    rowFor: (chosen: Pick<ServiceKey, 'name' | 'rights' | 'networks' | 'chosenEnd'>): ServiceKey => ({
       ...chosen,
+      expiresAt: chosen.chosenEnd,
       ...unused,
       id,
       secretHash,
@@ -105,7 +106,8 @@ type Rotation = { readonly id: string; readonly graceHours: number }
 
 /**
  * Creates a key with the same name, rights and networks, and with an ID of its own. The old one ends after the grace period;
- * with 0 hours at once. A chosen end stays.
+ * with 0 hours at once. A chosen end stays, and the end of a grace period
+ * is not one: a key that is rotated twice has two successors that live as long.
  * @throws invalid_request for a key that has ended
  */
 export const rotateServiceKey: Operation<Rotation, NewServiceKeyRecord> = async (platform, trace, actor, input) => {
@@ -115,8 +117,7 @@ export const rotateServiceKey: Operation<Rotation, NewServiceKeyRecord> = async 
   return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
     const old = await q.serviceKeys.find(input.id)
     if (old === null || serviceKeyStatus(old, now) === 'ended') return unknownKey()
-    const { name, rights, networks, expiresAt } = old
-    const row = minted.rowFor({ name, rights, networks, expiresAt })
+    const row = minted.rowFor(pick(old, 'name', 'rights', 'networks', 'chosenEnd'))
     await q.serviceKeys.endAt([old], endsAt)
     await q.serviceKeys.insert(row)
     const detail = { replaces: old.id, graceHours: input.graceHours }
