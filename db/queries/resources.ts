@@ -272,8 +272,11 @@ export const stagedResourceQueries = (db: DrizzleConnection) => {
             name: sql`${staged.name}`,
             slug: sql`${staged.slug}`,
             status: sql`${staged.status}`,
-            createdAt: sql`coalesce(${staged.createdAt}, ${resources.createdAt})`,
-            updatedAt: sql`coalesce(${staged.updatedAt}, ${now})`,
+            // What is not stated gives way, so that no record was changed before it was made.
+            createdAt: sql`coalesce(${staged.createdAt},
+              case when ${staged.updatedAt} < ${resources.createdAt} then ${staged.updatedAt} else ${resources.createdAt} end)`,
+            updatedAt: sql`coalesce(${staged.updatedAt},
+              case when ${staged.createdAt} > ${now} then ${staged.createdAt} else ${now} end)`,
             publishedAt: sql`coalesce(${staged.publishedAt},
               case when ${staged.status} = 'draft' then null else ${resources.publishedAt} end,
               case when ${staged.status} = 'published' then ${now} end)`,
@@ -295,7 +298,10 @@ export const stagedResourceQueries = (db: DrizzleConnection) => {
           slug: sql<string>`${staged.slug}`.as('slug'),
           status: sql<'draft'>`${staged.status}`.as('status'),
           createdAt: sql<number>`${staged.newCreatedAt}`.as('created_at'),
-          updatedAt: sql<number>`coalesce(${staged.updatedAt}, ${now})`.as('updated_at'),
+          updatedAt:
+            sql<number>`coalesce(${staged.updatedAt}, case when ${staged.newCreatedAt} > ${now} then ${staged.newCreatedAt} else ${now} end)`.as(
+              'updated_at',
+            ),
           publishedAt:
             sql<number>`coalesce(${staged.publishedAt}, case when ${staged.status} = 'published' then ${now} end)`.as(
               'published_at',

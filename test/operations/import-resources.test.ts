@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { putBuilderResource } from '../../src/operations/resources/resources.ts'
+import { putBuilderUser } from '../../src/operations/users/users.ts'
 import { importResources } from '../../src/operations/resources/import-resources.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'
@@ -147,4 +149,43 @@ test('an import that has ended leaves no staged line', async () => {
   expect(
     await platform.database.transaction(async (q) => await q.expiring.remove('staged_resources', Date.UTC(2100), 500)),
   ).toBe(0)
+})
+
+test('a record that is put and a line that says the same lead to the same times, and none was changed before it was made', async () => {
+  const builder = { externalId: 'times', email: 'times@builder.example', name: 'Times', pictureUrl: null }
+  await putBuilderUser(platform, trace, operator, { ...builder, status: 'active' })
+  const times = [null, '2019-01-01T00:00:00.000Z', '2021-01-01T00:00:00.000Z', '9999-12-31T00:00:00.000Z']
+  const stated = times.flatMap((createdAt) => times.map((updatedAt) => ({ createdAt, updatedAt })))
+  const isStatable = ({ createdAt, updatedAt }: (typeof stated)[number]) =>
+    createdAt === null || updatedAt === null || createdAt <= updatedAt
+  const site = { kind: 'site', ownerExternalId: 'times', name: 'A site', status: 'draft' } as const
+  const sent = (time: string | null) => (time === null ? null : Date.parse(time))
+  let count = 0
+  for (const first of stated.filter(isStatable)) {
+    for (const second of stated.filter(isStatable)) {
+      const [put, imported] = [`put-${(count += 1)}`, `line-${count}`]
+      for (const { createdAt, updatedAt } of [first, second]) {
+        const record = { ...site, externalId: put, slug: put, createdAt: sent(createdAt), updatedAt: sent(updatedAt) }
+        await putBuilderResource(platform, trace, operator, record)
+        const given = { ...(createdAt && { createdAt }), ...(updatedAt && { updatedAt }) }
+        const line = { ...site, externalId: imported, slug: imported, ...given }
+        await importResources(platform, trace, operator, {
+          chunks: inChunks([bytes(JSON.stringify(line))]),
+          progress: () => undefined,
+          isOfBuilder: true,
+          prunes: false,
+        })
+      }
+      const [one, other] = await Promise.all(
+        [put, imported].map(async (id) => await platform.database.queries.resources.byExternalId('site', id)),
+      )
+      const isNow = (time: number | undefined) => Math.abs((time ?? 0) - platform.clock.now()) < 60_000
+      const shown = (row: typeof one) =>
+        [row?.createdAt, row?.updatedAt].map((time) => (isNow(time) ? 'now' : new Date(time ?? 0).toISOString()))
+      expect({ first, second, times: shown(one ?? null) }).toEqual({ first, second, times: shown(other ?? null) })
+      expect(one?.updatedAt).toBeGreaterThanOrEqual(one?.createdAt ?? Infinity)
+      if (second.updatedAt !== null) expect(one?.updatedAt).toBe(Date.parse(second.updatedAt))
+    }
+  }
+  expect(count).toBeGreaterThan(100)
 })

@@ -66,14 +66,17 @@ export const putBuilderResource: Operation<
     if (before === null) {
       await q.resources.insert(after)
       await record({ action: 'resource.created', target: id, detail: { kind: stated.kind } })
-    } else if (isChanged(before, after)) {
+    } else if (isChanged(before, after, stated)) {
       await q.resources.replace(after)
       const isKept = before.ownerId === after.ownerId
       const settled = await settleInstalls(change, isKept ? { changed: [after.id] } : { handedOver: [before] })
       const installs = settled.get(before.id) ?? 0
       await record({ action: 'resource.changed', target: before.id, detail: { kind: stated.kind, installs } })
     }
-    const resource = builderResource(before === null || isChanged(before, after) ? after : before, owner.externalId)
+    const resource = builderResource(
+      before === null || isChanged(before, after, stated) ? after : before,
+      owner.externalId,
+    )
     return { resource, created: before === null }
   })
 }
@@ -85,8 +88,9 @@ const rowOf = (
 ): Resource => {
   const { kind, externalId, slug, status } = stated
   const name = statedName(stated.name, slug)
-  const createdAt = stated.createdAt ?? before?.createdAt ?? Math.min(now, stated.updatedAt ?? now)
-  const updatedAt = stated.updatedAt ?? now
+  // What is not stated gives way, so that no record was changed before it was made.
+  const createdAt = stated.createdAt ?? Math.min(before?.createdAt ?? now, stated.updatedAt ?? Infinity)
+  const updatedAt = stated.updatedAt ?? Math.max(now, createdAt)
   const kept = status === 'draft' ? null : (before?.publishedAt ?? null)
   const publishedAt = kept ?? (status === 'published' ? updatedAt : null)
   return {
@@ -105,8 +109,8 @@ const rowOf = (
 }
 
 const compared = ['ownerId', 'externalId', 'name', 'slug', 'status', 'createdAt', 'deletedAt'] as const
-const isChanged = (before: Resource, after: Resource): boolean =>
-  compared.some((field) => before[field] !== after[field])
+const isChanged = (before: Resource, after: Resource, { updatedAt }: StatedResource): boolean =>
+  compared.some((field) => before[field] !== after[field]) || (updatedAt ?? before.updatedAt) !== before.updatedAt
 
 /** A website or store as events name it. */
 export type ToldPlace = Pick<Resource, 'id' | 'kind' | 'externalId'>
