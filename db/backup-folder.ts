@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import type { BackupFile } from './database.ts'
@@ -14,11 +15,15 @@ export const namesForFile = (database: string): BackupNames => ({
   extension: '.db',
 })
 
-/** For dumps of a PostgreSQL database of this name. What could be a path, or mean something to a shell, is left out. */
-export const namesForDumps = (database: string): BackupNames => ({
-  stem: database.replaceAll(/[^\w-]+/g, '_').slice(0, 63),
-  extension: '.dump',
-})
+/**
+ * For dumps of a PostgreSQL database of this name. What could be a path, or mean something to a shell, is left out; then a hash keeps
+ * the dumps of two databases apart.
+ */
+export const namesForDumps = (database: string): BackupNames => {
+  const plain = database.replaceAll(/[^\w-]+/g, '_').slice(0, 63)
+  const stem = plain === database ? plain : `${plain}-${hash('sha256', database).slice(0, 8)}`
+  return { stem, extension: '.dump' }
+}
 
 /** The name of a backup that is made at this moment, in epoch milliseconds. */
 export const datedName = ({ stem, extension }: BackupNames, at: number): string =>

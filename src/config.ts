@@ -219,7 +219,8 @@ export const defaultDatabasePath = './data/app-platform.db'
 const defaultDatabase: DatabasePlace = { kind: 'sqlite', path: defaultDatabasePath }
 
 const databaseOf = (text: string): DatabasePlace | Broken => {
-  if (isPostgresUrl(text)) {
+  if (isPostgresUrl(text.trim())) {
+    if (text !== text.trim()) return new Broken('begins or ends with a space.')
     const rule = brokenRuleOf(text)
     return rule === null ? { kind: 'postgres', url: text } : new Broken(rule)
   }

@@ -417,16 +417,23 @@ describe('settings', () => {
     expect(readConfig({ database: url }, {}).database).toEqual({ kind: 'sqlite', path })
   })
 
-  test.each(['postgres://u:p@localhost/d', 'postgresql://u@a,b:5433/d?sslmode=verify-full'])(
-    'the database %p is one of PostgreSQL',
-    (url) => {
-      expect(readConfig({}, { DATABASE_URL: url }).database).toEqual({ kind: 'postgres', url })
-    },
-  )
+  test.each([
+    'postgres://u:p@localhost/d',
+    'postgres://u:p@LOCALHOST/d',
+    'postgres://u:p@localhost.:5433/d',
+    'postgres://u:p@127.1/d',
+    'postgres://u:p@[0:0:0:0:0:0:0:1]/d',
+    'postgresql://u@a,b:5433/d?sslmode=verify-full',
+  ])('the database %p is one of PostgreSQL', (url) => {
+    expect(readConfig({}, { DATABASE_URL: url }).database).toEqual({ kind: 'postgres', url })
+  })
 
   test.each([
     ['postgres:///canary', 'must name user, host and database'],
     ['postgres://u:canary@h/d', 'names another machine without sslmode=verify-full'],
+    ['postgres://u:canary@localhost.example/d', 'names another machine without sslmode=verify-full'],
+    ['postgres://u:canary@localhost/d ', 'begins or ends with a space'],
+    [' postgres://u:canary@localhost/d', 'begins or ends with a space'],
     ['postgres://u:canary@localhost:0/d', 'has a port that does not exist'],
     ['postgres://u:%zz@localhost/canary', 'has a percent sign that begins no escape'],
     ['file:~/canary.db', 'has a ~ or a variable'],

@@ -45,7 +45,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
   '3D000': ['unreachable', 'has no database of the name in DATABASE_URL: make it with createdb --owner USER NAME.'],
   '3F000': [
     'unreachable',
-    'has no schema that the search_path of the user of DATABASE_URL names: run ALTER ROLE with RESET search_path.',
+    'has no schema that the user of DATABASE_URL may use: run GRANT USAGE, CREATE ON SCHEMA public TO that user, or ALTER ROLE with RESET search_path if it has one that names no schema.',
   ],
   '42P01': ofTables,
   '42703': ofTables,

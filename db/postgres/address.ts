@@ -71,7 +71,13 @@ const hostsOf = (authority: string, folder: string | null): readonly Host[] => {
 }
 
 const isLocal = ({ host, socket }: Host): boolean =>
-  socket !== null || host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+  socket !== null || /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/.test(plainHost(host))
+
+/** In the one form that the system resolves it to: `LOCALHOST.` and `127.1` are this machine as well. */
+const plainHost = (host: string): string => {
+  const url = `http://${host.includes(':') ? `[${host}]` : host.replace(/\.$/, '')}`
+  return URL.canParse(url) ? new URL(url).hostname : host
+}
 
 const decoded = (text: string): string => {
   if (text.includes('%00')) throw unusable('has %00, which no name or password can have: remove it.')

@@ -9,6 +9,7 @@ import { DatabaseUnusable } from '../database.ts'
 import { temporarily } from '../sqlite/temporary.ts'
 import { type Address, parseAddress } from './address.ts'
 import { inSentences } from './commands.ts'
+import { importedTables } from './import.ts'
 import { Primary } from './primary.ts'
 import { assertServer } from './check.ts'
 
@@ -52,9 +53,6 @@ export const streamDump = async (url: string, send: (dump: ReadableStream<Uint8A
 /** Custom format: compressed, and pg_restore can check it and restore single tables. */
 const dumpFlags = ['--format=custom', '--no-password', '--lock-wait-timeout=60s']
 
-/** A dump without the rows of these has lost some, or is of another program. Every release has these tables. */
-const tables = ['schema_migrations', 'users', 'apps', 'audit_events'] as const
-
 /**
  * What is wrong with a dump, in plain sentences. pg_restore reads its list, and then all of it, as for a restore, without a server.
  * @throws DatabaseUnusable if pg_restore is not there
@@ -65,11 +63,12 @@ export const checkDump = async (file: string): Promise<readonly string[]> => {
   const list = await finished(['pg_restore', '--list', file])
   if (list.exitCode !== 0) return [damaged(file, list.errors)]
   const entries = list.output.split('\n')
-  const missing = tables.filter(
-    (table) => !entries.some((entry) => entry.includes(` TABLE DATA `) && entry.split(' ').includes(table)),
-  )
-  if (missing.length === tables.length)
+  // `3442; 0 16388 TABLE DATA public users owner`
+  const named = (kind: string) => new Set(entries.map((entry) => new RegExp(` ${kind} \\S+ (\\S+) `).exec(entry)?.[1]))
+  if (!named('TABLE').has('schema_migrations'))
     return [`${file} is a dump of another database: it has no tables of this program.`]
+  const withRows = named('TABLE DATA')
+  const missing = importedTables.filter((table) => !withRows.has(table))
   if (missing.length > 0) return [`${file} has no rows of ${missing.join(', ')}: make a dump of the whole database.`]
   // The list is at the beginning. Only the data shows that the end is there, and that it can be unpacked.
   const all = await finished(['pg_restore', '--file=/dev/null', file])

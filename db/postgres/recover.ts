@@ -14,7 +14,8 @@ export const changeAlone = async <T>(link: Link, change: (exclusive: Exclusive) 
   try {
     // Keeps servers from starting until the end: they take a number first.
     await send('LOCK TABLE nodes IN EXCLUSIVE MODE', [])
-    const alive = await send(`SELECT 1 FROM nodes WHERE ${heardWithin(silenceMs)}`, [])
+    // Where the tables are not those of `origin`, they came with a dump, and so did the nodes: no server starts there.
+    const alive = await send(`SELECT 1 FROM nodes, origin WHERE ${heardWithin(silenceMs)} AND place = ${placeText}`, [])
     if (alive.rows.length > 0) {
       throw new DatabaseUnusable('in_use', 'A server is running on the PostgreSQL database: stop all of them first.')
     }

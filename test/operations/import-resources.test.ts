@@ -151,6 +151,8 @@ test('an import that has ended leaves no staged line', async () => {
   ).toBe(0)
 })
 
+const sent = (time: string | null) => (time === null ? null : Date.parse(time))
+
 test('a record that is put and a line that says the same lead to the same times, and none was changed before it was made', async () => {
   const builder = { externalId: 'times', email: 'times@builder.example', name: 'Times', pictureUrl: null }
   await putBuilderUser(platform, trace, operator, { ...builder, status: 'active' })
@@ -159,7 +161,6 @@ test('a record that is put and a line that says the same lead to the same times,
   const isStatable = ({ createdAt, updatedAt }: (typeof stated)[number]) =>
     createdAt === null || updatedAt === null || createdAt <= updatedAt
   const site = { kind: 'site', ownerExternalId: 'times', name: 'A site', status: 'draft' } as const
-  const sent = (time: string | null) => (time === null ? null : Date.parse(time))
   let count = 0
   for (const first of stated.filter(isStatable)) {
     for (const second of stated.filter(isStatable)) {

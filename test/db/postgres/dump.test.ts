@@ -1,6 +1,7 @@
 import { expect } from 'bun:test'
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { namesForDumps } from '../../../db/backup-folder.ts'
 import { run, runHere } from '../../cli/support/run.ts'
 import { askPostgres } from '../../support/beside.ts'
 import { needs, programAt } from '../../support/needs.ts'
@@ -96,12 +97,30 @@ test('a dump that is cut off, changed, of another program, or lacks rows is refu
   const partial = join(dirname(good), 'partial.dump')
   Bun.spawnSync([join(bin, 'pg_dump'), '-Fc', '-T', 'users', '-f', partial, url])
   expect(await faultsOf(partial)).toBe(`error: ${partial} has no rows of users: make a dump of the whole database.\n`)
+  for (const [words, missing] of [
+    [['--exclude-table-data=credentials'], 'credentials'],
+    [['-T', 'token_pairs', '-T', 'grants'], 'grants, token_pairs'],
+    [['--exclude-table-data=watermarks', '-T', 'audit_positions'], 'audit_positions, watermarks'],
+  ] as const) {
+    Bun.spawnSync([join(bin, 'pg_dump'), '-Fc', ...words, '-f', partial, url])
+    expect(await faultsOf(partial)).toContain(`has no rows of ${missing}: `)
+  }
+  Bun.spawnSync([join(bin, 'pg_dump'), '-Fc', '--schema-only', '-f', partial, url])
+  expect(await faultsOf(partial)).toContain('has no rows of users, ')
   const foreign = join(dirname(good), 'foreign.dump')
   Bun.spawnSync([join(bin, 'pg_dump'), '-Fc', '-f', foreign, await emptyPostgres('dump-foreign')])
   expect(await faultsOf(foreign)).toContain('is a dump of another database')
   expect(await refused(['restore', good, '--database', 'file:/tmp/none.db'], url)).toContain(
     'restore it with pg_restore',
   )
+})
+
+test('dumps of two databases never have names alike, so that none is removed for the other', () => {
+  const databases = ['apps', 'a/b', 'a_b', 'a b', 'ünï', 'önö', '_n_', 'x'.repeat(63), `${'x'.repeat(63)}y`, 'apps-a']
+  const stems = databases.map((database) => namesForDumps(database).stem)
+  expect(new Set(stems).size).toBe(databases.length)
+  for (const stem of stems) expect(stem).toMatch(/^[\w-]{1,72}$/)
+  expect(stems.slice(0, 1)).toEqual(['apps'])
 })
 
 test('a dump that cannot be made says why in one sentence, and leaves nothing behind', async () => {

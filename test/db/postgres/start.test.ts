@@ -194,7 +194,9 @@ test('tables that were restored from a dump are refused by servers and commands 
   await migrate(url)
   const refused =
     /^error: The tables [^\n]+ were restored from a dump[^\n]+ run app-platform recover --accept-loss[^\n]+\n$/
+  const serving = await openStore(url, 'server') // its signs of life are in the dump
   const elsewhere = await dumpInto(url, 'dumped_elsewhere')
+  await serving.close()
   for (const words of [
     ['migrate'],
     ['check'],
