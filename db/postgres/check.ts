@@ -82,13 +82,25 @@ const oldestMajor = 15
 /** Others speak the protocol of PostgreSQL, and were not tested. */
 const others = /cockroach|yugabyte|-yb-|redshift|greenplum|citus|edb|aurora|materialize|cratedb|questdb/i
 
-const text = `SELECT version(), current_setting('server_version_num')::int, current_setting('fsync'),
-  current_setting('full_page_writes'), pg_encoding_to_char(encoding), current_setting('lock_timeout') FROM pg_database WHERE datname = current_database()`
+const notLost = 'so a power cut would lose what was acknowledged: run ALTER SYSTEM SET'
+const anywhere = 'run ALTER SYSTEM, ALTER DATABASE or ALTER ROLE with RESET'
+
+/** Settings that no session of ours may change: what they must be, and what is said otherwise, before their name. */
+const demanded: readonly (readonly [setting: string, value: string, words: (setting: string) => string])[] = [
+  ['fsync', 'on', (setting) => `${notLost} ${setting} = on`],
+  ['full_page_writes', 'on', (setting) => `${notLost} ${setting} = on`],
+  ['session_replication_role', 'origin', (setting) => `so references are not checked: ${anywhere} ${setting}`],
+  ['zero_damaged_pages', 'off', (setting) => `so damaged rows would vanish without a word: ${anywhere} ${setting}`],
+  ['ignore_checksum_failure', 'off', (setting) => `so damaged rows would be read as right: ${anywhere} ${setting}`],
+]
+
+const text = `SELECT version(), current_setting('server_version_num')::int, pg_encoding_to_char(encoding), current_setting('lock_timeout'),
+  ${demanded.map(([setting]) => `current_setting('${setting}')`).join(', ')} FROM pg_database WHERE datname = current_database()`
 
 /** @throws DatabaseUnusable if the server is too old, another product, or would lose acknowledged changes */
 export const assertServer = async (link: Link, at: Places): Promise<void> => {
   const { place } = at
-  const [version = '', number, fsync, fullPages, encoding, lockTimeout] = (await link.send(text, [])).rows[0] ?? []
+  const [version = '', number, encoding, lockTimeout, ...values] = (await link.send(text, [])).rows[0] ?? []
   const name = String(version)
   if (!name.startsWith('PostgreSQL ') || others.test(name)) {
     throw refused(`${name.split(' ')[0] || 'The server'} at ${place} is not PostgreSQL, and was not tested.`)
@@ -96,14 +108,10 @@ export const assertServer = async (link: Link, at: Places): Promise<void> => {
   if (Math.floor(Number(number) / 10_000) < oldestMajor) {
     throw refused(`The server at ${place} is older than PostgreSQL ${oldestMajor}: upgrade it.`)
   }
-  for (const [setting, value] of [
-    ['fsync', fsync],
-    ['full_page_writes', fullPages],
-  ] as const) {
-    if (value === 'on') continue
-    throw refused(
-      `PostgreSQL at ${place} runs with ${setting}=off, so a power cut would lose what was acknowledged: run ALTER SYSTEM SET ${setting} = on.`,
-    )
+  for (const [index, [setting, value, words]] of demanded.entries()) {
+    const found = values[index]
+    if (found !== value)
+      throw refused(`PostgreSQL at ${place} runs with ${setting}=${String(found)}, ${words(setting)}.`)
   }
   if (lockTimeout !== sessionSettings.lock_timeout) throw pooled(at)
   if (encoding !== 'UTF8') {

@@ -192,12 +192,27 @@ export class Link {
   }
 }
 
-/** What every session is told when it begins. */
+/**
+ * What every session is told when it begins, whatever is set for its role or database: all settings that change what a statement or a
+ * value means, or how a value is written. What only a superuser may set is checked instead (`check.ts`).
+ */
 export const sessionSettings = {
   application_name: 'app-platform',
   client_encoding: 'UTF8',
   default_transaction_isolation: 'read committed',
   synchronous_commit: 'on',
+  array_nulls: 'on',
+  bytea_output: 'hex',
+  standard_conforming_strings: 'on',
+  transform_null_equals: 'off',
+  quote_all_identifiers: 'off',
+  row_security: 'on',
+  DateStyle: 'ISO, MDY',
+  IntervalStyle: 'postgres',
+  TimeZone: 'UTC',
+  extra_float_digits: '1',
+  /** The connections of a pool wait for work. */
+  idle_session_timeout: '0',
   /** A transaction whose node hangs must not keep its locks. */
   idle_in_transaction_session_timeout: '5s',
   /** Waiting for another transaction, not for a commit. */

@@ -32,6 +32,7 @@ const recordText = `CREATE TABLE IF NOT EXISTS schema_migrations (
  */
 const inspectTables = async (link: Link, migrations: readonly PostgresMigration[]): Promise<State> => {
   assertInOrder(migrations)
+  await assertSchema(link)
   const tables = (
     await link.send('SELECT tablename FROM pg_tables WHERE schemaname = current_schema()', [])
   ).rows.flat()
@@ -52,6 +53,21 @@ const inspectTables = async (link: Link, migrations: readonly PostgresMigration[
     }
   }
   return { applied: rows.length }
+}
+
+const schemaText = `SELECT current_schema(), current_user,
+  EXISTS (SELECT FROM pg_namespace WHERE nspname = 'public' AND NOT has_schema_privilege(oid, 'USAGE'))`
+
+/** @throws DatabaseUnusable if new tables would go nowhere, or among those of PostgreSQL itself */
+const assertSchema = async (link: Link): Promise<void> => {
+  const [[schema, user, isClosed] = []] = (await link.send(schemaText, [])).rows
+  if (schema === null && isClosed === true) {
+    const sentence = `The user of DATABASE_URL may not use the schema public of the PostgreSQL database: run GRANT USAGE, CREATE ON SCHEMA public TO "${String(user)}" as its owner.`
+    throw new DatabaseUnusable('unreachable', sentence)
+  }
+  if (schema !== 'pg_catalog' && schema !== 'information_schema') return
+  const sentence = `The schema ${schema} is of PostgreSQL itself, and the search_path of the user of DATABASE_URL begins with it: run ALTER ROLE or ALTER DATABASE with SET search_path = public.`
+  throw new DatabaseUnusable('foreign', sentence)
 }
 
 /** @throws DatabaseUnusable if the tables are in a schema that the search_path does not begin with */
@@ -129,11 +145,15 @@ const assertAlone = async (link: Link): Promise<void> => {
   throw new DatabaseUnusable('outdated', sentence)
 }
 
+/** SQLSTATEs of a name that something else has. */
+const nameTaken: ReadonlySet<string> = new Set(['42P07', '42710'])
+
 const apply = async (link: Link, { id, name, sql, sha256 }: PostgresMigration): Promise<void> => {
   try {
     await link.sendAll(sql)
     await link.send('INSERT INTO schema_migrations (id, name, sha256) VALUES ($1, $2, $3)', [id, name, sha256])
   } catch (error) {
+    if (id === 1 && nameTaken.has(sqlState(error) ?? '')) throw foreign() // a view or a type, say
     const reason = error instanceof Error ? error.message : String(error)
     const sentence = `Migration ${id} (${name}) failed and was undone: ${reason}.`
     throw new DatabaseUnusable('migration_failed', sentence, { cause: error })
