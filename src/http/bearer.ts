@@ -87,7 +87,7 @@ const authenticatePage = async (door: Door, call: Call, token: string): Promise<
 }
 
 /**
- * Admits every live bearer token, within the share of its app; a session has none. Whether this kind of token may make the call is
+ * Admits every live bearer token, within its share; a session has none. Whether this kind of token may make the call is
  * a permission, which comes after the query and the body: `appOf`, `userOrPageOf`.
  * @throws invalid_token, rate_limited
  */
@@ -104,7 +104,15 @@ const withinShare = (door: Door, call: Call, caller: BearerCaller, share: 'read'
   return caller
 }
 
-/** Takes one call from the share of the token's app, or from another bucket of the same size that `bucket` names. */
+/**
+ * Whose share a token takes from: what the owner of a secret holds counts for its client, which is an app in one environment, and the
+ * page of an app in a frame for the install of the person who opened it. So neither a user nor a secret on a laptop can use up what an
+ * app needs in production.
+ */
+const sharerOf = (caller: AppCaller | UserCaller | EmbeddedCaller): string =>
+  caller.kind === 'embedded' ? caller.installId : caller.clientId
+
+/** Takes one call from the share of a token, or from another bucket of the same size that `bucket` names. */
 export const takeShareOf = (
   door: Door,
   call: Call,
@@ -115,10 +123,9 @@ export const takeShareOf = (
   const { notes } = call
   if (caller.kind !== 'app') notes.userId = caller.user.id
   if (caller.kind === 'user') notes.grantId = caller.grantId
-  const appId = caller.kind === 'app' ? caller.app.id : caller.appId
-  notes.appId = appId
+  notes.appId = caller.kind === 'app' ? caller.app.id : caller.appId
   notes.clientId = caller.clientId
-  takeShare(door, call, share, bucket + appId)
+  takeShare(door, call, share, bucket + sharerOf(caller))
 }
 
 /** @throws token_type_not_allowed for a live token of another kind */
@@ -159,7 +166,7 @@ export const refuseBearer = async (
   reason: string = refusal.code,
 ): Promise<PlatformError> => {
   const presented = await findRefused(door.platform, call, token)
-  if (presented.kind === 'never issued') takeFailure(door, call, '')
+  if (presented.kind === 'never issued') takeFailure(door, call)
   door.platform.observe.refused(kind)
   await recordRefusal(door.platform, call, presented, reason)
   return refusal

@@ -31,11 +31,11 @@ export const hold = (call: Call, decision: RateLimitState): void => {
 }
 
 /**
- * Counts a refused credential of a client at an address; with an empty client ID, of the address alone.
+ * Counts a refused credential of a client at an address, by the key of both; without one, of the address alone.
  * @throws rate_limited if there have been too many
  */
-export const takeFailure = (door: Door, call: Call, clientId: string): void => {
-  hold(call, door.limiter.take('failed', clientKey(call, clientId)))
+export const takeFailure = (door: Door, call: Call, key = clientKey(call, '')): void => {
+  hold(call, door.limiter.take('failed', key))
 }
 
 /** Counts one fewer under the key, and forgets the key at zero. */
@@ -45,8 +45,12 @@ export const leave = (counts: Map<string, number>, key: string): void => {
   else counts.delete(key)
 }
 
-/** A key of bounded length, whatever was sent as the client ID. */
-const clientKey = (call: Call, clientId: string): string => `${clientId.slice(0, 64)} ${call.addressKey}`
+/**
+ * A key of bounded length, whatever was sent as the client ID. Pages in frames, which name a client without its secret, count by
+ * themselves: people who open an app must not use up what its backend may do at the same address.
+ */
+const clientKey = (call: Call, clientId: string, kind?: TokenKind): string =>
+  `${kind === 'install_session_code' ? 'frame ' : ''}${clientId.slice(0, 64)} ${call.addressKey}`
 
 type WithLimits = <T>(door: Door, call: Call, clientId: string, kind: TokenKind, work: () => Promise<T>) => Promise<T>
 
@@ -56,7 +60,7 @@ type WithLimits = <T>(door: Door, call: Call, clientId: string, kind: TokenKind,
  * @throws rate_limited, and what the work throws
  */
 export const withClientLimits: WithLimits = async (door, call, clientId, kind, work) => {
-  const key = clientKey(call, clientId)
+  const key = clientKey(call, clientId, kind)
   takeShare(door, call, 'token', key)
   const guessing = refuseGuessing(door, call, clientId, key)
   if (guessing !== undefined) await guessing
@@ -106,9 +110,10 @@ const countRefused = async (door: Door, call: Call, clientId: string, kind: Toke
   if (!(error instanceof PlatformError) || error.status !== 401) return
   door.platform.observe.refused(kind)
   // Pages in frames have no secret: there, the code is the credential that was refused.
-  if (error.code === 'invalid_client' || kind === 'install_session_code') takeFailure(door, call, clientId)
+  if (error.code === 'invalid_client' || kind === 'install_session_code')
+    takeFailure(door, call, clientKey(call, clientId, kind))
   // Anyone can make up client IDs, so unknown ones count together and cost no real client at this address anything.
-  if (!(await isClient(door.platform, clientId))) takeFailure(door, call, '')
+  if (!(await isClient(door.platform, clientId))) takeFailure(door, call)
 }
 
 const isRefusal = (error: unknown, code: ErrorCode): boolean => error instanceof PlatformError && error.code === code

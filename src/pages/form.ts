@@ -7,7 +7,6 @@ import type { RowKey } from '../domain/identifier.ts'
 import { refuseBearer } from '../http/bearer.ts'
 import { type Call, callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
-import { takeShare } from '../http/limits.ts'
 import { type MultipartForm, readMultipart } from '../http/multipart.ts'
 import { signOut } from '../operations/sessions/own-sessions.ts'
 import { fieldRefusal } from '../http/schema-check.ts'
@@ -124,8 +123,8 @@ const keepForm = async (door: Door, call: Call, form: KeptShape): Promise<'kept'
 }
 
 /**
- * Receives a form with a file, which is read like an upload of a program and counts as one of the app. The visit must be that
- * of a member of the app: only they may send a large body.
+ * Receives a form with a file, which is read like an upload of a program, and counts for its sender like every form. The visit must
+ * be that of a member of the app: only they may send a large body.
  * @throws as `receive` does; rate_limited, unavailable
  */
 export const receiveUpload = async <T extends TProperties>(
@@ -138,7 +137,6 @@ export const receiveUpload = async <T extends TProperties>(
   const foreign = originFault(door, call.request)
   if (foreign !== null) throw await refuseForm(door, call, sessionToken, foreign)
   call.notes.appId = appId
-  takeShare(door, call, 'write', appId)
   const { fields, files } = await readMultipart(door, call)
   return { ...(await check(visit, form, valuesOf(fields, form), effect)), files }
 }

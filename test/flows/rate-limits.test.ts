@@ -2,9 +2,26 @@ import { describe, expect, test } from 'bun:test'
 import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { type Answer, call } from '../support/call.ts'
+import {
+  addEmbeddedInstall,
+  embedOrigin,
+  exchangeInstallCode,
+  installEmbedded,
+  openInstall,
+} from '../support/embedding.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldsOfTests } from '../support/world-of-file.ts'
-import { addApp, appToken, authorizeBody, exchange, authorize, signIn, type World } from '../support/world.ts'
+import {
+  addApp,
+  addUser,
+  appToken,
+  authorizeBody,
+  exchange,
+  authorize,
+  type Login,
+  signIn,
+  type World,
+} from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 
 /** Limits that only these tests reach, unless they set them lower; behind a proxy, so that addresses can be chosen. */
@@ -65,11 +82,12 @@ describe('a limit', () => {
 })
 
 describe('the key of each limit', () => {
-  test('reads and writes by app, for all its tokens, counted separately', async () => {
+  test('reads and writes by app and environment, for all its tokens, counted separately', async () => {
     const world = await limited({ RATE_LIMIT_READ: '2/600', RATE_LIMIT_WRITE: '1/600' })
     const { url } = world.server
     const other = await addApp(world.platform, world.user)
-    const [one, two, theirs] = [
+    const [one, two, live, theirs] = [
+      await appToken(url, world.app.development),
       await appToken(url, world.app.development),
       await appToken(url, world.app.production),
       await appToken(url, other.development),
@@ -78,12 +96,41 @@ describe('the key of each limit', () => {
     await call(url, 'GET', '/me', { token: two })
     expectLimited(await call(url, 'GET', '/me', { token: one }))
     expectLimited(await call(url, 'GET', '/versions', { token: two }))
-    expect((await call(url, 'GET', '/me', { token: theirs })).status).toBe(200)
+    for (const token of [live, theirs]) expect((await call(url, 'GET', '/me', { token })).status).toBe(200)
     expect((await call(url, 'POST', '/versions', { token: one, body: { version: '1.0.0' } })).status).toBe(201)
     expectLimited(await call(url, 'POST', '/versions', { token: one, body: { version: '1.0.1' } }))
     expectLimited(await call(url, 'POST', '/versions/rollback', { token: one, body: {} }))
     expect((await call(url, 'POST', '/versions', { token: theirs, body: { version: '1.0.0' } })).status).toBe(201)
     expectRefusal(await call(url, 'GET', '/me', { token: 'apat_x' }), 'invalid_token')
+  })
+
+  test('calls of pages in frames by install, so that nobody who opens an app uses up the share of its backend', async () => {
+    const world = await limited({ RATE_LIMIT_READ: '2/600', RATE_LIMIT_TOKEN: '2/600', RATE_LIMIT_FAILED: '2/600' })
+    const { server, platform, app } = world
+    const { clientId } = app.production
+    const origin = embedOrigin(app)
+    const open = async (user: Login, install: string) =>
+      await openInstall(platform, await signIn(server.url, user), install)
+    const start = async (code: string) => await exchangeInstallCode(server.url, { clientId, code, origin })
+    const me = async (token: string) =>
+      await call(server.url, 'GET', '/oauth/me', { token, headers: { Origin: origin } })
+    const [ada, bob] = [await addUser(platform), await addUser(platform)]
+    const place = await addEmbeddedInstall(platform, app, ada)
+    const other = await installEmbedded(platform, app, bob)
+    const [one, again] = [await start(await open(ada, place)), await start(await open(ada, place))]
+    const tokens = [one.body.sessionToken, again.body.sessionToken]
+    for (const token of tokens) expect((await me(token)).status).toBe(200)
+    for (const token of tokens) expectLimited(await me(token))
+    expectLimited(await start('made up'))
+
+    const backend = await appToken(server.url, app.production)
+    for (const status of [200, 200])
+      expect((await call(server.url, 'GET', '/me', { token: backend })).status).toBe(status)
+    const theirs = await call(server.url, 'POST', '~/api/embedded/session', {
+      body: { clientId, code: await open(bob, other) },
+      headers: { Origin: origin, ...from('198.51.100.7') },
+    })
+    expect((await me(theirs.body.sessionToken)).status).toBe(200)
   })
 
   test('token calls by client ID and address, so that others cannot lock an app out', async () => {

@@ -7,7 +7,16 @@ import { eventually } from '../support/crash.ts'
 import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
-import { addApp, type AppInWorld, appToken, createWorld, endWorld, type World } from '../support/world.ts'
+import {
+  addApp,
+  type AppInWorld,
+  appToken,
+  authorize,
+  createWorld,
+  endWorld,
+  signIn,
+  type World,
+} from '../support/world.ts'
 import { networks } from '../support/webhook-world.ts'
 import { createWebhookSender } from '../../src/runtime/webhook-sender.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
@@ -162,7 +171,7 @@ describe('webhook endpoints over the API', () => {
     expect(pings()).toBe(before)
   })
 
-  test('are pinged also while disabled, and all pings for one owner share the limit of the console', async () => {
+  test('are pinged also while disabled, and pings of all apps of an owner share one limit, which is not that of the owner', async () => {
     receiver.behave(() => 200)
     const { id } = await add()
     await setEndpointStatus(world.platform, trace, operator, { id, status: 'disabled' })
@@ -173,6 +182,8 @@ describe('webhook endpoints over the API', () => {
     for (let asked = 0; asked < 12; asked += 1) await post(`/webhooks/${theirs.id}/ping`, {}, token)
     const refused = await post(`/webhooks/${id}/ping`)
     expectRefusal(refused, 'rate_limited')
+    const session = await signIn(world.server.url, world.user)
+    expect(await authorize(world.server.url, session, world.app)).toBeString()
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   })
 })

@@ -95,8 +95,9 @@ export const pingWebhookEndpoint = endpoint({
   },
   run: async (door, call, { caller }) => {
     const at = endpointOfCall(call, caller)
-    // Calls to hosts that others choose have one limit for each owner, whether the console or the app asks for them.
-    takeShare(door, call, 'authorize', (await ownerOf(door.platform, at.app.app.id)) ?? '')
+    // Calls to hosts that others choose have one limit for all apps of an owner. It is not the owner's own, which a secret on a laptop
+    // could otherwise use up.
+    takeShare(door, call, 'authorize', `pings ${(await ownerOf(door.platform, at.app.app.id)) ?? ''}`)
     return await pingEndpoint(...asDeveloper(door, call, at), at.id)
   },
 })
