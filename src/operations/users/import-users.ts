@@ -4,7 +4,7 @@ import { faultOfLine } from '../../domain/strict-json.ts'
 import { decide, type Operation } from '../decide.ts'
 import type { Platform } from '../platform.ts'
 import { importLines, type LineFault, lineFault, mostFaults, wrongLines } from '../resources/merge-lines.ts'
-import { type CheckedUser, checkedUser, type StatedUser, storeUser } from './users.ts'
+import { type CheckedUser, checkedUser, type StatedUser, storeUsers } from './users.ts'
 
 type ImportOrder = {
   /** The file: one JSON object per line, UTF-8. */
@@ -30,26 +30,47 @@ type Line = { readonly number: number; readonly user: CheckedUser }
  */
 export const importUsers: Operation<ImportOrder, ImportedUsers> = async (platform, trace, actor, order) => {
   const lines = await readLines(order)
-  const { wrong, ending, differing } = await compare(platform, lines)
+  const { wrong, ending, differing, giverOf } = await compare(platform, lines)
   if (wrong.length > 0) throw wrongLines(wrong)
   const result = { created: 0, updated: 0, unchanged: lines.length - ending.length - differing.length }
-  const [endings, others] = [inBatches(ending), inBatches(differing)]
+  const [endings, others] = [inBatches(ending), inTurn(differing, giverOf)]
   for (const batch of [...endings, ...others]) {
     const fresh = batch.map(({ user }) => ({ user, id: recordId('usr_', platform.random.uuid(platform.clock.now())) }))
     const endsAccess = endings.includes(batch)
     const created = await decide(platform, trace, { actor, endsAccess }, async (change) => {
-      let created = 0
-      for (const { user, id } of fresh) {
-        const stored = await storeUser(change, user, id)
-        if (stored instanceof PlatformError) return refuse('unavailable', { retryAfterSeconds: 1 })
-        if (stored.created) created += 1
-      }
-      return created
+      const stored = await storeUsers(change, fresh)
+      if (stored instanceof PlatformError) return refuse('unavailable', { retryAfterSeconds: 1 })
+      return stored.filter(({ created }) => created).length
     })
     result.created += created
     result.updated += batch.length - created
   }
   return result
+}
+
+/**
+ * The lines in batches, each after the line whose user gives up the address that it takes. People among whom addresses go round are in
+ * one batch, which may be longer.
+ */
+const inTurn = (lines: readonly Line[], giverOf: ReadonlyMap<Line, Line>): readonly (readonly Line[])[] => {
+  const batches: Line[][] = []
+  const add = (part: readonly Line[]) => {
+    const last = batches.at(-1)
+    if (last !== undefined && last.length + part.length <= usersAtOnce) last.push(...part)
+    else batches.push([...part])
+  }
+  const seen = new Set<Line>()
+  for (const line of lines) {
+    const path: Line[] = []
+    let next: Line | undefined = line
+    for (; next !== undefined && !seen.has(next); next = giverOf.get(next)) {
+      seen.add(next)
+      path.push(next)
+    }
+    if (next === line && path.length > 0) add(path)
+    else for (const each of path.toReversed()) add([each])
+  }
+  return batches
 }
 
 const inBatches = <T>(items: readonly T[]): readonly (readonly T[])[] =>
@@ -92,14 +113,15 @@ const userIn = (text: string, read: ImportOrder['read']): CheckedUser | string =
   }
 }
 
-/** Compares the lines with the stored users, in the order in which they are going to be stored. */
+/** Compares the lines with the stored users. Their order means nothing: what counts is the state that all of them lead to. */
 const compare = async ({ database }: Platform, lines: readonly Line[]) => {
   const wrong: LineFault[] = []
   /** Users who are disabled under the address that they have, whatever other lines do. */
   const ending: Line[] = []
   const differing: Line[] = []
-  /** Users of earlier lines, whose address is free now. */
-  const moved = new Set<string>()
+  /** For a line that takes the address of a stored user: the line that gives this user another one. */
+  const giverOf = new Map<Line, Line>()
+  const lineOf = new Map(lines.map((line) => [line.user.externalId, line]))
   const { users } = database.queries
   for (const batch of inBatches(lines)) {
     const known = new Map(
@@ -115,12 +137,14 @@ const compare = async ({ database }: Platform, lines: readonly Line[]) => {
       const { number, user } = line
       const before = known.get(user.externalId)
       const holder = holders.get(user.email)
-      const isTaken = holder !== undefined && holder.id !== before?.id && !moved.has(holder.id)
+      const isOthers = holder !== undefined && holder.id !== before?.id
+      const giver = isOthers ? lineOf.get(holder.externalId ?? '') : undefined
+      const isTaken = isOthers && (giver === undefined || giver.user.email === holder.email)
+      if (giver !== undefined) giverOf.set(line, giver)
       if (before?.isOperator === true) wrong.push(lineFault(number, 'externalId: This user is an operator.'))
       else if (isTaken) wrong.push(lineFault(number, 'email: Another user has this address.'))
       else if (before === undefined) differing.push(line)
       else {
-        if (before.email !== user.email) moved.add(before.id)
         const status = user.status ?? before.status
         const isEnding = before.status === 'active' && status === 'disabled' && before.email === user.email
         const isSame = Object.entries({ ...user, status }).every(
@@ -130,5 +154,5 @@ const compare = async ({ database }: Platform, lines: readonly Line[]) => {
       }
     }
   }
-  return { wrong, ending, differing }
+  return { wrong, ending, differing, giverOf }
 }

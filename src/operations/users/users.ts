@@ -240,19 +240,46 @@ export const putBuilderUser: Operation<StatedUser, { readonly user: BuilderUser;
   const now = platform.clock.now()
   const id = recordId('usr_', platform.random.uuid(now))
   const endsAccess = user.status === 'disabled'
-  return await decide(platform, trace, { actor, now, endsAccess }, async (change) => await storeUser(change, user, id))
+  return await decide(platform, trace, { actor, now, endsAccess }, async (change) => {
+    const stored = await storeUsers(change, [{ user, id }])
+    return stored instanceof PlatformError ? stored : (stored[0] ?? refuse('record_not_found'))
+  })
 }
 
-/** Stores the user; a new one gets this ID. */
-export const storeUser = async (
+/** A user as stated; a new one gets this ID. */
+type Storing = { readonly user: CheckedUser; readonly id: string }
+type Stored = { readonly user: BuilderUser; readonly created: boolean }
+
+/**
+ * Stores users, judged by the state that they lead to: one may get the address that another one gives up here. Who gives it up has
+ * their ID in its place meanwhile, because an address has one user at any time.
+ */
+export const storeUsers = async (
+  change: OpenChange,
+  storing: readonly Storing[],
+): Promise<readonly Stored[] | PlatformError> => {
+  const { users } = change.q
+  const known: (Storing & { readonly before: User | null })[] = []
+  for (const each of storing) known.push({ ...each, before: await users.byExternalId(each.user.externalId) })
+  if (known.some(({ before }) => before?.isOperator === true)) return refuse('operator_protected')
+  const givers = new Set(known.flatMap(({ user, before }) => (before?.email === user.email ? [] : (before?.id ?? []))))
+  for (const { user, before } of known) {
+    const holder = await users.byEmail(user.email)
+    if (holder === null || holder.id === before?.id) continue
+    if (!givers.has(holder.id)) return refuse('email_taken', { param: 'email' })
+    await users.change(holder.id, { email: holder.id }, change.now)
+  }
+  const stored: Stored[] = []
+  for (const { user, before, id } of known) stored.push(await storeUser(change, user, before, id))
+  return stored
+}
+
+const storeUser = async (
   change: OpenChange,
   { externalId, status, ...facts }: CheckedUser,
+  before: User | null,
   id: string,
-): Promise<{ readonly user: BuilderUser; readonly created: boolean } | PlatformError> => {
-  const before = await change.q.users.byExternalId(externalId)
-  const holder = await change.q.users.byEmail(facts.email)
-  if (before?.isOperator === true) return refuse('operator_protected')
-  if (holder !== null && holder.id !== before?.id) return refuse('email_taken', { param: 'email' })
+): Promise<Stored> => {
   if (before === null) {
     const created = newUser({ id, externalId, ...facts, status: 'active' }, change.now)
     await change.q.users.insert(created)
