@@ -1,6 +1,5 @@
 import { browserLabel, deviceCookie, deviceLifetimeSeconds, readDeviceCookie } from '../domain/device.ts'
 import { PlatformError, refuse } from '../domain/errors.ts'
-import type { RowKey } from '../domain/identifier.ts'
 import { networkKeyOf } from '../domain/ip-address.ts'
 import { readCode } from '../domain/second-factor.ts'
 import { normalizeEmail } from '../domain/user.ts'
@@ -22,82 +21,114 @@ import { sessionCookie } from './session-cookie.ts'
 /** Calls of one address that may wait for a hash at the same time: hashing is slow, and all callers share its line. */
 const hashingAtOnce = 4
 
-type SignInCaller = {
+/** Who tries to sign in, or to prove again who they are. */
+type Guesser = {
   /** Whose account it is, in the form in which accounts are found. */
   readonly account: string
-  /** The key by which the server knows the caller, read after the limits; null if it does not. */
-  readonly knownAs: () => Promise<string | null>
+  /** The session, or the known browser of this account, by which the server knows the caller; null if it does not. */
+  readonly knownAs: string | null
 }
 
 /** The account of an address as it was typed. All malformed addresses count together: they have none. */
 const accountAt = (email: string): string => normalizeEmail(email) ?? ''
 
 /**
- * Runs a sign-in unless this account at this address, or this address with made-up accounts, has failed too often. The try is
- * counted before and given back on success, so that parallel guesses cannot pass together.
- * @throws rate_limited, and what the work throws
+ * What a guess takes from. Whoever the server knows has a count of their own, which they alone can use up. All others at an address
+ * share two: that of the account there, and that of all accounts together, made-up ones included. A passkey, which nobody can guess,
+ * takes from none of them.
  */
-export const withSignInLimit = async <T>(
-  door: Door,
-  call: Call,
-  { account, knownAs }: SignInCaller,
-  work: (platform: Platform) => Promise<T>,
-): Promise<T> => {
-  const key = `${account} ${call.addressKey}`
-  const addressKey = `sign-in ${call.addressKey}`
-  hold(call, door.limiter.peek('failed', addressKey)) // first, so that a try refused here does not count against the account
-  takeShare(door, call, 'sign_in', key)
+const countsOf = ({ addressKey }: Call, { account, knownAs }: Guesser) =>
+  knownAs === null
+    ? { key: `${account} ${addressKey}`, ofAddress: addressKey }
+    : { key: `known ${knownAs}`, ofAddress: null }
+
+/** Runs a check of what nobody can guess: a refusal is in the metrics, and keeps nobody from trying again. @throws what the work throws */
+export const withoutLimit = async <T>(door: Door, work: () => Promise<T>): Promise<T> => {
   try {
-    const result = await inLineForHashing(door, call, { account, knownAs }, work)
-    door.limiter.giveBack('sign_in', key)
-    return result
+    return await work()
   } catch (error) {
-    if (error instanceof PlatformError && error.status === 401) {
-      door.platform.observe.refused('sign_in')
-      hold(call, door.limiter.take('failed', addressKey))
-    } else {
-      door.limiter.giveBack('sign_in', key)
-    }
+    if (isWrong(error)) door.platform.observe.refused('sign_in')
     throw error
   }
 }
 
 /**
- * Runs work that hashes a password, at this caller's place in the line for it. One address has few places.
+ * Runs a check of what can be guessed unless this guesser has failed too often. The try is counted before and given back on success,
+ * so that parallel guesses cannot pass together.
+ * @throws rate_limited, and what the work throws
+ */
+export const withGuessLimit = async <T>(
+  door: Door,
+  call: Call,
+  guesser: Guesser,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const { limiter } = door
+  const { key, ofAddress } = countsOf(call, guesser)
+  const addressKey = ofAddress === null ? null : `sign-in ${ofAddress}`
+  // First, so that a try refused here does not count against the account.
+  if (addressKey !== null) hold(call, limiter.peek('failed', addressKey))
+  takeShare(door, call, 'sign_in', key)
+  try {
+    const result = await withoutLimit(door, work)
+    limiter.giveBack('sign_in', key)
+    return result
+  } catch (error) {
+    if (!isWrong(error)) limiter.giveBack('sign_in', key)
+    else if (addressKey !== null) hold(call, limiter.take('failed', addressKey))
+    throw error
+  }
+}
+
+const isWrong = (error: unknown): boolean => error instanceof PlatformError && error.code === 'invalid_login'
+
+/** Likewise for a password, which is hashed. @throws rate_limited, and what the work throws */
+export const withPasswordLimit = async <T>(
+  door: Door,
+  call: Call,
+  guesser: Guesser,
+  work: (platform: Platform) => Promise<T>,
+): Promise<T> =>
+  await withGuessLimit(door, call, guesser, async () => await inLineForHashing(door, call, guesser, work))
+
+/**
+ * Runs work that hashes a password, at this caller's place in the line for it. One address has few places, and each known caller as many.
  * @throws rate_limited, and what the work throws
  */
 export const inLineForHashing = async <T>(
   door: Door,
   call: Call,
-  { account, knownAs }: SignInCaller,
+  { account, knownAs }: Guesser,
   work: (platform: Platform) => Promise<T>,
 ): Promise<T> => {
-  const waiting = door.signingIn.get(call.addressKey) ?? 0
+  const key = knownAs ?? call.addressKey
+  const waiting = door.signingIn.get(key) ?? 0
   if (waiting >= hashingAtOnce) throw refuse('rate_limited', { retryAfterSeconds: 1 })
-  door.signingIn.set(call.addressKey, waiting + 1)
+  door.signingIn.set(key, waiting + 1)
   try {
     const { platform } = door
-    const place = { network: networkKeyOf(call.address), account, knownAs: await knownAs() }
+    const place = { network: networkKeyOf(call.address), account, knownAs }
     return await work({ ...platform, passwords: platform.passwords.inLineAs(place) })
   } finally {
-    leave(door.signingIn, call.addressKey)
+    leave(door.signingIn, key)
   }
 }
 
 /**
- * Asks for a link by mail, within limits for this address at this network and for the network. So nobody elsewhere uses up what
- * the person may ask for.
+ * Asks for a link by mail, within limits as for guesses. So nobody elsewhere uses up what the person may ask for.
  * @throws rate_limited, and what the work throws
  */
 export const withLinkLimit = async <T>(door: Door, call: Call, email: string, work: () => Promise<T>): Promise<T> => {
-  takeShare(door, call, 'sign_in', `link ${accountAt(email)} ${call.addressKey}`)
-  hold(call, door.limiter.take('failed', `link ${call.addressKey}`))
+  const knownAs = await findKnownDevice(door.platform, browserOf(door, call.request).device, email)
+  const { key, ofAddress } = countsOf(call, { account: accountAt(email), knownAs })
+  takeShare(door, call, 'sign_in', `link ${key}`)
+  if (ofAddress !== null) hold(call, door.limiter.take('failed', `link ${ofAddress}`))
   return await work()
 }
 
 /**
- * Checks a password, within the limits. A browser in which this user has signed in before has its own place in the line for
- * hashing; its cookie gives no access.
+ * Checks a password, within the limits. A browser in which this user has signed in before has its own count of guesses, which ends
+ * with it after a few, and its own place in the line for hashing; its cookie gives no access.
  * @throws rate_limited, unavailable, invalid_login
  */
 export const signInHere = async (
@@ -107,20 +138,16 @@ export const signInHere = async (
 ) => {
   const { email } = credentials
   const browser = browserOf(door, call.request)
-  let device: RowKey | null = null
-  const knownAs = async () => (device = await findKnownDevice(door.platform, browser.device, email))
-  return await withSignInLimit(
-    door,
-    call,
-    { account: accountAt(email), knownAs },
-    async (platform) => await signIn(platform, call, credentials, { ...browser, device }),
-  )
+  const device = await findKnownDevice(door.platform, browser.device, email)
+  const guesser = { account: accountAt(email), knownAs: device }
+  const check = async (platform: Platform) => await signIn(platform, call, credentials, { ...browser, device })
+  return await withPasswordLimit(door, call, guesser, check)
 }
 
 /**
- * Goes on with a second proof, within the limits. Wrong ones count like wrong passwords, and codes of the authenticator app also for the
- * account, at all addresses together: somebody who knows the password must not guess the six digits. Browsers that are known to
- * the user count by themselves, and the others cannot be guessed. So nobody else locks the user out.
+ * Goes on with a second proof. Codes are limited for the account, at all addresses together: somebody who knows the password must not
+ * guess the six digits. Browsers that are known to the user count by themselves, and recovery codes, which cannot be guessed, at each
+ * address. So nobody else locks the user out.
  * @throws rate_limited, unavailable, invalid_login
  */
 export const finishHere = async (
@@ -129,36 +156,38 @@ export const finishHere = async (
   pending: PendingSignIn,
   proof: SecondProof,
 ): Promise<SignedIn> => {
-  const { email } = pending
+  const { email, userId } = pending
   const { agent, device: claimed } = browserOf(door, call.request)
   const device = await findKnownDevice(door.platform, claimed, email)
-  const finish = async (platform: Platform) => await finishSignIn(platform, call, pending, proof, { agent, device })
-  const key = `code ${pending.userId} ${device ?? ''}`
-  const isGuessable = proof.kind === 'code' && readCode(proof.code).kind !== 'recovery'
-  if (isGuessable) hold(call, door.limiter.take('code', key))
+  const finish = async () => await finishSignIn(door.platform, call, pending, proof, { agent, device })
+  if (proof.kind === 'passkey') return await withoutLimit(door, finish)
+  // Only people who know the password come here, and no others take from their count.
+  const guesser = { account: email, knownAs: `${userId} ${device ?? call.addressKey}` }
+  const guess = async () => await withGuessLimit(door, call, guesser, finish)
+  return readCode(proof.code).kind === 'recovery'
+    ? await guess()
+    : await withCodeLimit(door, call, `code ${userId} ${device ?? ''}`, guess)
+}
+
+/** Checks a code of the authenticator app, within the count of wrong ones under the key. @throws rate_limited, and what the work throws */
+export const withCodeLimit = async <T>(door: Door, call: Call, key: string, work: () => Promise<T>): Promise<T> => {
+  hold(call, door.limiter.take('code', key))
   try {
-    const signedIn = await withSignInLimit(door, call, { account: email, knownAs: async () => device }, finish)
-    if (isGuessable) door.limiter.giveBack('code', key)
-    return signedIn
+    const result = await work()
+    door.limiter.giveBack('code', key)
+    return result
   } catch (error) {
-    const isWrong = error instanceof PlatformError && error.code === 'invalid_login'
-    if (isGuessable && !isWrong) door.limiter.giveBack('code', key)
+    if (!isWrong(error)) door.limiter.giveBack('code', key)
     throw error
   }
 }
 
-/** Signs in with a passkey alone, within the limits of the address. @throws rate_limited, invalid_login */
-export const signInWithPasskeyHere = async (door: Door, call: Call, answer: PasskeyAnswer): Promise<SignedIn> => {
-  const browser = browserOf(door, call.request)
-  // Counted by passkey: who it is, is known when it is checked, and people who share an address must not lock each other out.
-  const caller = { account: `passkey ${answer.response.id.slice(0, 254)}`, knownAs: async () => null }
-  return await withSignInLimit(
+/** Signs in with a passkey alone. Who it is, is known when it is checked. @throws invalid_login */
+export const signInWithPasskeyHere = async (door: Door, call: Call, answer: PasskeyAnswer): Promise<SignedIn> =>
+  await withoutLimit(
     door,
-    call,
-    caller,
-    async (platform) => await signInWithPasskey(platform, call, answer, browser),
+    async () => await signInWithPasskey(door.platform, call, answer, browserOf(door, call.request)),
   )
-}
 
 /** The browser that signs in. `device` is what it claims. */
 export const browserOf = (door: Door, request: Request): SigningBrowser => ({

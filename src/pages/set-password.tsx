@@ -29,7 +29,7 @@ export const setPasswordRoutes = routes(() => [
 
 const setPassword = async ({ visitor: { door, call }, fields }: VisitorSubmission<typeof setPasswordForm>) => {
   const { link, password, repeated } = fields
-  const place = { account: `link ${parseSecret('passwordLink', link)?.key ?? ''}`, knownAs: async () => null }
+  const place = { account: `link ${parseSecret('passwordLink', link)?.key ?? ''}`, knownAs: null }
   const { email } = await inLineForHashing(
     door,
     call,

@@ -36,7 +36,7 @@ test('a user can sign in while another address keeps guessing their password', a
   expect([...statuses].toSorted()).toEqual([401, 429])
 })
 
-test('wrong current passwords count together with wrong passwords at sign-in, for the same address', async () => {
+test('wrong current passwords count for the session, and not against those who sign in at the same address', async () => {
   const user = await addUser(world.platform)
   const browser = await signedInBrowser(url, user)
   const next = { password: 'a much better password', repeated: 'a much better password' }
@@ -45,13 +45,31 @@ test('wrong current passwords count together with wrong passwords at sign-in, fo
     return await browser.post('/account/password', { ...ticket, ...next, current }, from)
   }
   for (let tries = 0; tries < 3; tries += 1) expect((await change(`wrong ${tries}`, attacker)).status).toBe(401)
-  const refused = await change(user.password, attacker)
+  const refused = await change(user.password, owner)
   expect(refused.status).toBe(429)
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(refused.text).toContain('Too many requests')
-  expect((await tryIn(user, user.password, attacker)).status).toBe(429)
-  expect((await tryIn(user, user.password, owner)).status).toBe(303)
-  expect((await change(user.password, owner)).status).toBe(303)
+  expect((await tryIn(user, user.password, attacker)).status).toBe(303)
+})
+
+test('a person signs in, and confirms steps, in their own browser, however others at the same address guess', async () => {
+  const user = await addUser(world.platform)
+  const { email, password } = user
+  const browser = plainBrowser(url)
+  const enter = async () => {
+    const hidden = hiddenFields((await browser.get('/sign-in', attacker)).text, '/sign-in')
+    return (await browser.post('/sign-in', { ...hidden, email, password }, attacker)).status
+  }
+  expect(await enter()).toBe(303)
+  for (let tries = 0; tries < 4; tries += 1) await tryIn(user, 'wrong password', attacker)
+  expect((await tryIn(user, password, attacker)).status).toBe(429)
+  const form = hiddenFields((await browser.get('/account/prove', attacker)).text, '/account/prove')
+  expect((await browser.post('/account/prove', { ...form, password }, attacker)).status).toBe(303)
+  browser.cookies.delete('session')
+  expect(await enter()).toBe(303)
+  browser.cookies.set('device', `${browser.cookies.get('device')}x`)
+  browser.cookies.delete('session')
+  expect(await enter()).toBe(429)
 })
 
 test('the sign-in page stays reachable, however many credentials of other sites were refused at the same address', async () => {

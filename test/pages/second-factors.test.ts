@@ -177,6 +177,19 @@ describe('guessing codes with the right password', () => {
   })
 })
 
+test('somebody who has given the password goes on with a code, however others at the same address guess', async () => {
+  const { key } = await addTotp(platform, user)
+  const browser = await withPassword()
+  const headers = { 'x-forwarded-for': '192.0.2.77' }
+  const body = { email: user.email, password: 'not the password' }
+  const statuses = new Set<number>()
+  for (let count = 0; count < 11; count += 1) {
+    statuses.add((await call(url, 'POST', '~/api/session', { body, headers })).status)
+  }
+  expect([...statuses]).toEqual([401, 429])
+  expect(await send(browser, totpCode(key, now(), 1), '192.0.2.77')).toBe(303)
+})
+
 const ask = async (more: Readonly<Record<string, string>> = {}) =>
   await call(url, 'POST', '~/api/session', { body: { email: user.email, password: user.password, ...more } })
 

@@ -156,7 +156,7 @@ export const finishSignIn = async (
     const passkey: UsedFactor | null = untaken === null ? 'passkey' : null
     const factor = proof.kind === 'code' ? await useCode(change, user.id, proof.code) : passkey
     if (factor === null) {
-      await countDeviceFailure(change, user, browser.device)
+      if (proof.kind === 'code') await countDeviceFailure(change, user, browser.device)
       const message = proof.kind === 'code' ? wrongCode : wrongPasskey
       return refusedEntry(
         user.id,

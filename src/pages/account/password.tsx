@@ -1,5 +1,5 @@
 import { sessionCookie } from '../../http/session-cookie.ts'
-import { withSignInLimit } from '../../http/sign-in-limit.ts'
+import { withPasswordLimit } from '../../http/sign-in-limit.ts'
 import { actingAs } from '../../operations/acting-as.ts'
 import { changePassword } from '../../operations/users/passwords.ts'
 import { formPage, routes } from '../change.tsx'
@@ -26,11 +26,11 @@ export const passwordRoutes = routes(() => [
     act: async ({ visit, fields }) => {
       const { session, call: trace } = visit
       const { current, password: next, repeated } = fields
-      // Guesses of the current password count together with guesses on the sign-in page.
-      const { sessionToken } = await withSignInLimit(
+      // Guesses of the current password count for the session, with those where it is asked for again.
+      const { sessionToken } = await withPasswordLimit(
         visit.door,
         trace,
-        { account: session.user.email, knownAs: async () => session.sessionKey },
+        { account: session.user.email, knownAs: session.sessionKey },
         async (platform) =>
           await changePassword(actingAs(platform, trace, session), trace, session, { current, next, repeated }),
       )

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { mayUsePassword, operatorProofs, waysElsewhere } from '../../domain/sign-in-rules.ts'
-import { hold } from '../../http/limits.ts'
-import { withSignInLimit } from '../../http/sign-in-limit.ts'
+import { withCodeLimit, withGuessLimit, withoutLimit, withPasswordLimit } from '../../http/sign-in-limit.ts'
 import { asked as passkeyOf, requestOptions } from '../../operations/factors/passkeys.ts'
+import type { Platform } from '../../operations/platform.ts'
 import { meansOf, type ProofGiven, proveAgain } from '../../operations/sessions/prove-again.ts'
 import { formPage, pageFor, routes } from '../change.tsx'
 import { Field } from '../design/field.tsx'
@@ -60,19 +60,16 @@ const proofIn = (visit: Visit, { kind, password = '', code = '', passkey = '' }:
   return { kind, answer: { response: assertionIn(passkey), readChallenge: challengeReader(challengeOf(visit)) } }
 }
 
-/** Guesses count together with those on the sign-in page, and codes also for the account. */
+/** Guesses count for the session alone: neither a thief of another one nor anybody at the same address uses up its tries. */
 const prove = async (visit: Visit, given: Given) => {
   const { door, call, session } = visit
   const proof = proofIn(visit, given)
-  const key = `prove ${session.sessionKey}` // a thief of one session must not use up the tries of the others
-  if (proof.kind === 'code') hold(call, door.limiter.take('code', key))
-  await withSignInLimit(
-    door,
-    call,
-    { account: session.user.email, knownAs: async () => session.sessionKey },
-    async (platform) => await proveAgain(platform, call, session, proof),
-  )
-  if (proof.kind === 'code') door.limiter.giveBack('code', key)
+  const guesser = { account: session.user.email, knownAs: session.sessionKey }
+  const check = async (platform: Platform = door.platform) => await proveAgain(platform, call, session, proof)
+  if (proof.kind === 'passkey') return await withoutLimit(door, check)
+  if (proof.kind === 'password') return await withPasswordLimit(door, call, guesser, check)
+  const guess = async () => await withGuessLimit(door, call, guesser, check)
+  return await withCodeLimit(door, call, `prove ${session.sessionKey}`, guess)
 }
 
 type Ways = { readonly returnTo: string; readonly back: string }
