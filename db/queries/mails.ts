@@ -35,8 +35,8 @@ export const mailQueries = (db: DrizzleConnection) => {
     /** The mail will not be sent again. */
     settle: async (mail: Attempted, state: 'sent' | 'failed' | 'dropped', fault: MailFault | null): Promise<boolean> =>
       await changeOne(db, mails, { state, fault, nextAttemptAt: null, address: null }, ...isAfter(mail)),
-    noteFault: async (mail: Attempted, fault: MailFault): Promise<boolean> =>
-      await changeOne(db, mails, { fault }, ...isAfter(mail)),
+    noteFault: async (mail: Attempted, fault: MailFault, nextAttemptAt: number): Promise<boolean> =>
+      await changeOne(db, mails, { fault, nextAttemptAt }, ...isAfter(mail)),
     /** The faults of the `limit` waiting mails with one whose next attempt is furthest away. */
     latestFaults: async (limit: number): Promise<MailFault[]> => {
       const rows = await db

@@ -160,6 +160,7 @@ export const mailFaults = [
   'sender',
   'recipient',
   'recipient_later',
+  'relay',
   'refused',
 ] as const
 export type MailFault = (typeof mailFaults)[number]
@@ -191,6 +192,8 @@ const faultWords: Readonly<Record<MailFault, string>> = {
   sender: 'refuses the sender: set MAIL_FROM to an address that it may send from.',
   recipient: 'refuses the recipient: check the address.',
   recipient_later: 'takes no mail for the recipient now: it is tried again; see its log if this lasts.',
+  relay:
+    'does not take mails from this server for others: let it send there, or put user and password into SMTP_URL; see its log.',
   refused: 'refuses the mail: see its log.',
 }
 
@@ -200,16 +203,18 @@ export const isOfRecipient = (fault: MailFault): boolean => fault === 'recipient
 const minute = 60_000
 const hour = 60 * minute
 
-/**
- * The pause after each attempt: ten attempts in a day. An attempt takes less than the first pause, so a mail is sent by one server
- * at a time.
- */
+/** The pause after each attempt: ten attempts in a day. */
 const pauses = [minute, 5 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 4 * hour, 8 * hour, 8 * hour]
 export const mostMailAttempts = pauses.length + 1
 /** The pause after this many attempts. */
 export const pauseAfterMail = (attempts: number): number => pauses[attempts - 1] ?? 8 * hour
-/** How long an attempt may take. */
-export const mailTimeoutMs = 30_000
+/**
+ * How long an attempt may take. A mail server that checks a mail before it takes it may need ten minutes (RFC 5321 section 4.5.3.2.6);
+ * whoever does not wait for it sends the mail again and again.
+ */
+export const mailTimeoutMs = 11 * minute
+/** When a mail is tried again if nobody says how the attempt that begins now has ended: until then one server sends it. */
+export const unknownEndMs = mailTimeoutMs + minute
 /** How long after it was asked for a mail that was given up is a condition: it is tried for one day. */
 export const givenUpToldMs = 2 * 24 * hour
 /** How long the outbox remembers a mail, without its address and content. */
@@ -256,7 +261,12 @@ export const writtenLetter = ({ subject, paragraphs, link, after }: Letter) => (
   ].join('\n'),
 })
 
-const paragraph = (text: string): string => `<p>${escaped(oneLine(text))}</p>`
+const paragraph = (text: string): string =>
+  `<p>${escaped(oneLine(text)).replaceAll(fromRightToLeft, '<bdi>$&</bdi>')}</p>`
+
+const rightToLeft = String.raw`[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]`
+/** A name in such letters. It must not turn round what stands beside it in an English sentence. */
+const fromRightToLeft = new RegExp(String.raw`${rightToLeft}(?:[^\p{Script=Latin}\n]*${rightToLeft})?`, 'gu')
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',

@@ -61,6 +61,36 @@ test('each refusal is told apart', async () => {
   expect(await refused({ rcptTo: 550 })).toBe('recipient')
   expect(await refused({ rcptTo: 451 })).toBe('recipient_later')
   expect(await refused({ data: 554 })).toBe('refused')
+  // What real mail servers say: Postfix, Exim, Exchange, Gmail, Amazon SES, OVH.
+  for (const [command, line, fault] of [
+    ['rcptTo', '550 5.1.1 The email account that you tried to reach does not exist.', 'recipient'],
+    ['rcptTo', '550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found', 'recipient'],
+    ['rcptTo', '550 5.2.1 The email account that you tried to reach is disabled.', 'recipient'],
+    ['rcptTo', '550 Unrouteable address', 'recipient'],
+    ['rcptTo', '553 sorry, that domain is not here', 'recipient'],
+    ['rcptTo', '554 5.7.1 <p1@example.com>: Relay access denied', 'relay'],
+    ['rcptTo', '550 relay not permitted', 'relay'],
+    ['rcptTo', '550 5.7.54 SMTP; Unable to relay recipient in non-accepted domain', 'relay'],
+    ['rcptTo', '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.example', 'relay'],
+    ['rcptTo', '503 5.5.1 Error: need MAIL command', 'refused'],
+    ['rcptTo', '550 5.4.5 Daily user sending quota exceeded', 'refused'],
+    ['rcptTo', '552 5.2.2 The mailbox is full', 'recipient_later'],
+    ['rcptTo', '452 4.2.2 Over quota', 'recipient_later'],
+    ['rcptTo', '450 4.2.0 Greylisted', 'recipient_later'],
+    ['rcptTo', '451 4.7.1 Greylisted, try again in 300 seconds', 'recipient_later'],
+    ['rcptTo', '452 4.3.1 Insufficient system storage', 'refused'],
+    ['rcptTo', '421 4.3.2 The service is shutting down', 'refused'],
+    ['rcptTo', '550 5.1.8 Sender address rejected: Domain not found', 'sender'],
+    ['mailFrom', '550 5.7.60 Client does not have permissions to send as this sender', 'sender'],
+    ['mailFrom', '501 5.1.7 Bad sender address syntax', 'sender'],
+    ['mailFrom', '451 4.3.0 Temporary lookup failure', 'refused'],
+    ['mailFrom', '452 4.3.1 Insufficient system storage', 'refused'],
+    ['mailFrom', '421 4.7.0 Try again later', 'refused'],
+    ['data', '451 4.7.1 Greylisted', 'refused'],
+    ['data', '554 5.7.1 Message rejected as spam', 'refused'],
+    ['data', '554 Message rejected: Email address is not verified.', 'refused'],
+  ] as const)
+    expect({ line, fault: await refused({ [command]: line }) }).toEqual({ line, fault })
   await server.down()
   const mailer = server.mailer()
   expect(await mailer.send(mail)).toBe('not_connected')

@@ -18,11 +18,13 @@ export type ReceivedMail = {
   readonly html: string
 }
 
-/** The status that the server answers to each command; 250 by default. */
+/** What the server answers to each command, a status or a whole line; 250 by default. */
 type MailBehaviour = {
-  readonly mailFrom?: number
-  readonly rcptTo?: number
-  readonly data?: number
+  readonly mailFrom?: number | string
+  readonly rcptTo?: number | string | ((address: string) => number | string | undefined)
+  readonly data?: number | string
+  /** How long it looks at a mail before it answers. */
+  readonly checkingMs?: number
 }
 
 export type MailServer = {
@@ -40,8 +42,10 @@ export type MailServer = {
 
 const plain: SMTPServerOptions = { disabledCommands: ['STARTTLS', 'AUTH'], authOptional: true }
 
-const answered = (status: number | undefined) =>
-  status === undefined ? null : Object.assign(new Error('Not now.'), { responseCode: status })
+const answered = (line: number | string | undefined) => {
+  const [, status = '', words = ''] = /^(\d{3}) ?(.*)$/.exec(String(line ?? '')) ?? []
+  return line === undefined ? null : Object.assign(new Error(words || 'Not now.'), { responseCode: Number(status) })
+}
 
 /** A real SMTP server on the loopback address. It takes everything by default, without TLS and without a login. */
 export const startMailServer = async (options: SMTPServerOptions = plain): Promise<MailServer> => {
@@ -62,7 +66,10 @@ export const startMailServer = async (options: SMTPServerOptions = plain): Promi
       disableReverseLookup: true,
       closeTimeout: 100,
       onMailFrom: (_address, _session, done) => done(answered(behaviour.mailFrom)),
-      onRcptTo: (_address, _session, done) => done(answered(behaviour.rcptTo)),
+      onRcptTo: ({ address }, _session, done) => {
+        const { rcptTo } = behaviour
+        done(answered(typeof rcptTo === 'function' ? rcptTo(address) : rcptTo))
+      },
       onData: (stream, { envelope: { mailFrom, rcptTo } }, done) => {
         const chunks: Buffer[] = []
         stream.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -71,7 +78,7 @@ export const startMailServer = async (options: SMTPServerOptions = plain): Promi
           const from = mailFrom === false ? '' : mailFrom.address
           const to = rcptTo.map(({ address }) => address)
           if (refusal === null) received.push({ from, to, ...partsOf(Buffer.concat(chunks).toString()) })
-          done(refusal)
+          setTimeout(() => done(refusal), behaviour.checkingMs ?? 0)
         })
       },
       ...options,

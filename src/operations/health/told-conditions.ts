@@ -1,5 +1,6 @@
 import { PlatformError } from '../../domain/errors.ts'
-import { writtenLetter } from '../../domain/mail.ts'
+import type { User } from '../../../db/database.ts'
+import { isOfRecipient, writtenLetter } from '../../domain/mail.ts'
 import type { Mailer } from '../../runtime/mailer.ts'
 import { system } from '../audit/event.ts'
 import { decide } from '../decide.ts'
@@ -68,10 +69,13 @@ export const createConditionTeller = (server: string, mailer: Pick<Mailer, 'send
 
   const mailNow = async (platform: Platform, news: News): Promise<void> => {
     if (mailer === null || news.isMailed) return
-    const [to, ...copies] = await operatorAddresses(platform.database.queries) // again until they can be read
+    const operators = await activeOperators(platform.database.queries) // again until they can be read
     news.isMailed = true // tried once: while the store takes no writes, nobody counts attempts
-    if (to === undefined) return
-    await mailer.send({ to, copies, ...writtenLetter(conditionLetter(platform, news.action, { ...news, server })) })
+    const letter = writtenLetter(conditionLetter(platform, news.action, { ...news, server }))
+    for (const { email } of operators) {
+      const fault = await mailer.send({ to: email, ...letter })
+      if (fault !== null && !isOfRecipient(fault)) return
+    }
   }
 
   return {
@@ -94,10 +98,10 @@ export const createConditionTeller = (server: string, mailer: Pick<Mailer, 'send
 /** More operators would be a mailing list. */
 export const mostOperators = 50
 
-/** The addresses of the operators who can sign in. */
-export const operatorAddresses = async ({ users }: Platform['database']['queries']): Promise<readonly string[]> => {
+/** The operators who can sign in. */
+export const activeOperators = async ({ users }: Platform['database']['queries']): Promise<readonly User[]> => {
   const found = await Promise.all(
     (await users.activeOperators(mostOperators)).map(async ({ id }) => await users.byId(id)),
   )
-  return found.flatMap((user) => (user === null ? [] : [user.email]))
+  return found.filter((user) => user !== null)
 }

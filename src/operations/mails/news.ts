@@ -43,7 +43,8 @@ type EndingSecret = NonNullable<Awaited<ReturnType<typeof endingSecret>>>
 
 /** The secret whose end the mail tells: it was replaced by the one with the digits of the mail, and still works. */
 export const endingSecret = async (q: Queries, { id, kind }: Pick<Mail, 'id' | 'kind'>, now: number) => {
-  const made = kind === 'secret_ends' ? await q.credentials.find(id.replace(/^eml_/, 'crd_')) : null
+  const made =
+    kind === 'secret_ends' ? await q.credentials.find(id.replace(/^eml_/, 'crd_').replace(/-\d+$/, '')) : null
   if (made === null) return null
   const { credential: replacement, environment } = made
   const app = await q.apps.byId(made.app.id)

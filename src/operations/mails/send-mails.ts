@@ -1,4 +1,4 @@
-import type { Mail, User } from '../../../db/database.ts'
+import type { AuditEvent, Mail, User } from '../../../db/database.ts'
 import {
   askedLinkPauseMs,
   givenUpToldMs,
@@ -14,20 +14,21 @@ import {
   type NewsKind,
   teamMails,
   topicOf,
+  unknownEndMs,
   writtenLetter,
 } from '../../domain/mail.ts'
-import { type AppRight, hasRight, rightOverSecrets } from '../../domain/member.ts'
+import { hasRight, rightOverSecrets } from '../../domain/member.ts'
 import { emailLinkPath, noPassword, passwordLinkPath } from '../../domain/password.ts'
 import { secretDigits } from '../../domain/secret.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import type { Mailer, OutgoingMail } from '../../runtime/mailer.ts'
-import { system } from '../audit/event.ts'
+import { system, unsentMail } from '../audit/event.ts'
 import { decide, type OpenChange } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { invitationToMail } from '../apps/members.ts'
 import { findUser } from '../users/find-user.ts'
 import { mintLink, type MintedLink } from '../users/passwords.ts'
-import { mostOperators, operatorAddresses } from '../health/told-conditions.ts'
+import { activeOperators, mostOperators } from '../health/told-conditions.ts'
 import { storedJson } from '../stored-json.ts'
 import { conditionLetter, invitationLetter, letterOf } from './letters.ts'
 import { endingSecret, newsLetter, type NewsSubject } from './news.ts'
@@ -57,7 +58,7 @@ export const sendNextMail = async (
     async (change) => await prepareMail(platform, change, due, { link, digits }),
   )
   if (mail === null) return true
-  const fault = await mailer.send(mail)
+  const fault = await mailer.send({ id: due.id, ...mail })
   const attempts = due.attempts + 1
   const attempted = { ...due, attempts }
   const lost = await decide(platform, trace, { actor: system }, async (change) => {
@@ -66,7 +67,7 @@ export const sendNextMail = async (
     if (fault !== null && fault !== 'timed_out') await q.passwordLinks.use(link.id, at)
     if (fault === null) return void (await q.mails.settle(attempted, 'sent', null))
     if (fault === 'recipient' || attempts >= mostMailAttempts) return await giveUp(change, attempted, fault)
-    return void (await q.mails.noteFault(attempted, fault))
+    return void (await q.mails.noteFault(attempted, fault, at + pauseAfterMail(attempts)))
   })
   if (lost) givenUp(lost)
   return true
@@ -118,21 +119,53 @@ const prepareMail = async (
   if (isOperatorMail(kind)) return await prepareNotice(platform, change, mail)
   if (isNews(kind)) return await prepareNews(platform, change, mail, kind)
   const user = await recipientOf(platform, change, mail)
-  if (user === null) {
+  const event = await q.audit.byId(eventIdOf(mail))
+  const team = await teamOf(change, mail, event)
+  if (user === null || (isShare(mail) && team.every(({ id }) => id !== user.id))) {
     await q.mails.settle(mail, 'dropped', mail.fault)
     return null
   }
-  if (!(await q.mails.begin(mail, user.id, now + pauseAfterMail(mail.attempts + 1)))) return null
+  if (!(await q.mails.begin(mail, user.id, now + unknownEndMs))) return null
+  if (!isShare(mail) && mail.attempts === 0) {
+    await writeShares(
+      change,
+      mail,
+      team.filter(({ id, email }) => id !== user.id && email !== mail.address),
+    )
+  }
   if (linkMails.includes(mail.kind)) {
     await q.passwordLinks.insert(link.rowFor(user.id, mail.kind === 'email_asked' ? mail.address : null))
   }
   if (mail.kind === 'reset_asked') await record({ action: 'user.reset_link_mailed', target: user.id })
-  const event = await q.audit.byId(eventIdOf(mail))
   const to = mail.kind === 'reset_asked' ? user.email : (mail.address ?? user.email)
-  const right = teamMails[kind]
-  const copies = right === undefined ? [] : await membersWith(right, change, event?.appId ?? '', to)
-  return { to, copies, ...writtenLetter(await letterOf(platform, change, kind, user, event, link.link)) }
+  return { to, ...writtenLetter(await letterOf(platform, change, kind, user, event, link.link)) }
 }
+
+/**
+ * A mail to several is one row of the outbox for each of them, so that each is tried, given up and shown by itself: a mail server may
+ * take it for some only. Whose row this is, null if they are not among the readers now, and for whom its first attempt writes rows.
+ */
+const divided = (
+  mail: Mail,
+  readers: readonly Reader[],
+): { readonly own: Reader | null; readonly others: readonly Reader[] } => {
+  if (mail.attempts > 0 || isShare(mail))
+    return { own: readers.find(({ id }) => id === mail.userId) ?? null, others: [] }
+  const [own = null, ...others] = readers
+  return { own, others }
+}
+
+const writeShares = async ({ q, now }: OpenChange, mail: Mail, others: readonly Reader[]): Promise<void> => {
+  for (const [place, { id, email }] of others.entries()) {
+    const share = unsentMail(`${mail.id}-${place + 1}`, mail.kind, mail.createdAt, now)
+    await q.mails.insert({ ...share, userId: id, address: email })
+  }
+}
+
+/** Somebody whom a mail is for. */
+type Reader = Pick<User, 'id' | 'email'>
+
+const isShare = ({ id }: Pick<Mail, 'id'>): boolean => id.includes('-')
 
 /** The same for an invitation to an app. The person of the address may have no account. */
 const prepareInvitation = async (
@@ -143,29 +176,30 @@ const prepareInvitation = async (
 ): Promise<OutgoingMail | null> => {
   const { q, now } = change
   const person = await findUser(q, mail.address ?? '')
-  if (!(await q.mails.begin(mail, person?.id ?? null, now + pauseAfterMail(mail.attempts + 1)))) return null
+  if (!(await q.mails.begin(mail, person?.id ?? null, now + unknownEndMs))) return null
   const id = (await q.audit.byId(eventIdOf(mail)))?.target ?? ''
   const offer = await invitationToMail(platform, change, id, digits)
   if (offer === null) {
     await q.mails.settle({ id: mail.id, attempts: mail.attempts + 1 }, 'dropped', mail.fault)
     return null
   }
-  return { to: offer.row.email, copies: [], ...writtenLetter(invitationLetter(platform, offer)) }
+  return { to: offer.row.email, ...writtenLetter(invitationLetter(platform, offer)) }
 }
 
 /** The same for what all operators are told. */
 const prepareNotice = async (platform: Platform, change: OpenChange, mail: Mail): Promise<OutgoingMail | null> => {
   const { q, now } = change
   const event = await q.audit.byId(eventIdOf(mail))
-  const [to, ...copies] = await operatorAddresses(q)
-  if (!(await q.mails.begin(mail, null, now + pauseAfterMail(mail.attempts + 1)))) return null
-  if (to === undefined || event === null) {
+  const { own: reader, others } = divided(mail, await activeOperators(q))
+  if (!(await q.mails.begin(mail, reader?.id ?? null, now + unknownEndMs))) return null
+  await writeShares(change, mail, others)
+  if (reader === null || event === null) {
     await q.mails.settle({ id: mail.id, attempts: mail.attempts + 1 }, 'dropped', mail.fault)
     return null
   }
   const facts: Readonly<Record<string, string>> = storedJson(event.detail ?? '{}')
   const { condition: name = '', server = '', sentence = '' } = facts
-  return { to, copies, ...writtenLetter(conditionLetter(platform, event.action, { name, server, sentence })) }
+  return { to: reader.email, ...writtenLetter(conditionLetter(platform, event.action, { name, server, sentence })) }
 }
 
 /** The same for news, which go to those who want them. */
@@ -177,23 +211,24 @@ const prepareNews = async (
 ): Promise<OutgoingMail | null> => {
   const { q, now } = change
   const about = { event: await q.audit.byId(eventIdOf(mail)), ending: await endingSecret(q, mail, now) }
-  const [to, ...copies] = await readersOf(q, kind, about, mail.userId)
-  const letter = to === undefined ? null : await newsLetter(platform, q, kind, about)
-  if (!(await q.mails.begin(mail, mail.userId, now + pauseAfterMail(mail.attempts + 1)))) return null
-  if (to === undefined || letter === null) {
+  const { own: reader, others } = divided(mail, await readersOf(q, kind, about, mail.userId))
+  const letter = reader === null ? null : await newsLetter(platform, q, kind, about)
+  if (!(await q.mails.begin(mail, reader?.id ?? null, now + unknownEndMs))) return null
+  if (letter !== null) await writeShares(change, mail, others)
+  if (reader === null || letter === null) {
     await q.mails.settle({ id: mail.id, attempts: mail.attempts + 1 }, 'dropped', mail.fault)
     return null
   }
-  return { to, copies, ...writtenLetter(letter) }
+  return { to: reader.email, ...writtenLetter(letter) }
 }
 
-/** The addresses of the active people who may know it, and want to be told. */
+/** The active people who may know it, and want to be told. */
 const readersOf = async (
   q: OpenChange['q'],
   kind: NewsKind,
   { event, ending }: NewsSubject,
   userId: string | null,
-): Promise<readonly string[]> => {
+): Promise<readonly Reader[]> => {
   const ids = async (): Promise<readonly string[]> => {
     if (kind === 'install_decided') return userId === null ? [] : [userId]
     const appId = ending?.app.id ?? event?.appId ?? null
@@ -207,28 +242,26 @@ const readersOf = async (
     const members = (await q.appMembers.ofApp(app.id)).filter(({ role }) => hasRight(role, right))
     return [app.ownerId, ...members.map((member) => member.userId)]
   }
-  const readers: string[] = []
+  const readers: Reader[] = []
   for (const id of new Set(await ids())) {
     const user = await q.users.byId(id)
     if (user?.status !== 'active' || (await q.mutedMails.ofUser(id)).includes(topicOf(kind))) continue
-    readers.push(user.email)
+    readers.push(user)
   }
   return readers
 }
 
-/** The addresses of those in the team of an app who have the right, beside the one of its publisher. */
-const membersWith = async (
-  right: AppRight,
-  { q }: OpenChange,
-  appId: string,
-  publisher: string,
-): Promise<readonly string[]> =>
-  (await q.appMembers.ofApp(appId)).flatMap(({ email, role, status }) =>
-    status === 'active' && hasRight(role, right) && email !== publisher ? [email] : [],
+/** Those in the team of an app who are told of this as its publisher is. */
+const teamOf = async ({ q }: OpenChange, { kind }: Mail, event: AuditEvent | null): Promise<readonly Reader[]> => {
+  const right = teamMails[kind]
+  if (right === undefined) return []
+  return (await q.appMembers.ofApp(event?.appId ?? '')).flatMap(({ userId, email, role, status }) =>
+    status === 'active' && hasRight(role, right) ? [{ id: userId, email }] : [],
   )
+}
 
 /** The audit event that a mail tells; that of a mail that somebody asked for has none. */
-const eventIdOf = ({ id }: Mail): string => id.replace(/^eml_/, 'aud_')
+const eventIdOf = ({ id }: Mail): string => id.replace(/^eml_/, 'aud_').replace(/-\d+$/, '')
 
 /** Who gets the mail; null if nobody does any more. */
 const recipientOf = async ({ signIn }: Platform, change: OpenChange, mail: Mail): Promise<User | null> => {
