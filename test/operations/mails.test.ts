@@ -668,8 +668,9 @@ test('of several servers one sends each mail', async () => {
   expect(new Set(to).size).toBe(3)
 })
 
+const html = (says: string) => writtenLetter({ subject: '', paragraphs: [says], link: null, after: [] }).html
+
 test('a name from right to left does not turn round what stands beside it', () => {
-  const html = (says: string) => writtenLetter({ subject: '', paragraphs: [says], link: null, after: [] }).html
   expect(html('Hello علی رضایی (ali@example.com).')).toContain('<p>Hello <bdi>علی رضایی</bdi> (ali@example.com).</p>')
   expect(html('יוסי & Bob, שלום')).toContain('<p><bdi>יוסי</bdi> &amp; Bob, <bdi>שלום</bdi></p>')
   expect(html('Zoë <b>, 山田')).toContain('<p>Zoë &lt;b&gt;, 山田</p>')
