@@ -74,7 +74,8 @@ export const databaseNow = '(extract(epoch FROM clock_timestamp()) * 1000)::bigi
 const differences: readonly (readonly [sqlite: RegExp, postgres: string])[] = [
   [/\+(?=\$|calls\.)/g, ''], // `given` hides a value from SQLite's planner
   [/(?<= on conflict \([^)]*)"\w+"\.(?="\w+")/g, ''], // the target of a conflict is named without its table
-  [/ GLOB (\$\d+|calls\."\w+")/g, " ~ btrim($1, '*')"], // the patterns of `isLike`, which need no start and no end there
+  // The patterns of `isLike`, which need no start and no end there; outside of a set, ^ would be the start.
+  [/ GLOB (\$\d+|calls\."\w+")/g, " ~ replace(btrim($1, '*'), '^', '\\^')"],
   [/\bsqlite_version\(\)/g, "current_setting('server_version')"],
 ]
 

@@ -78,7 +78,7 @@ export const patternOf = (part: string): string => `*${Array.from(soughtPart(par
 /** A character as both languages of patterns read it: with its other case, and without a meaning of its own. */
 const setOf = (character: string): string => {
   if (character === '\\') return '[\\\\]' // an escape in one of them, and twice the same in the other
-  if (character === '^') return '[\\^]' // at the start it would mean all others
+  if (character === '^') return '^' // no set begins with it: that would be all others
   const forms = 'σςΣ'.includes(character)
     ? ['σ', 'ς', 'Σ']
     : [character, character.toLowerCase(), character.toUpperCase()].filter((form) => Array.from(form).length === 1)
