@@ -2,6 +2,10 @@
  * Backups of a PostgreSQL database: dumps by pg_dump in its custom format, each one private file. A dump is complete under its name, or
  * not there at all. The command line and the server make and check them here.
  */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { getCACertificates } from 'node:tls'
 import { beginCopy, isDump } from '../backup.ts'
 import type { BackupMaker } from '../backups.ts'
 import { type BackupNames, namesForDumps } from '../backup-folder.ts'
@@ -90,17 +94,30 @@ const reached = async (url: string) => {
 }
 
 /** How libpq connects (its environment variables), so that no argument has the password. A standby may lack what was acknowledged. */
-const environmentOf = ({ hosts, user, password, database, tls, authority }: Address) => ({
+const environmentOf = ({ hosts, user, password, database, tls }: Address, authority: string | null) => ({
   PGHOST: hosts.map(({ host, socket }) => socket ?? host).join(','),
   PGPORT: hosts.map(({ port }) => port).join(','),
   PGUSER: user,
   ...(password === '' ? {} : { PGPASSWORD: password }),
   PGDATABASE: database,
   PGSSLMODE: tls,
-  ...(tls === 'disable' ? {} : { PGSSLROOTCERT: authority ?? 'system' }),
+  ...(authority === null ? {} : { PGSSLROOTCERT: authority }),
   PGTARGETSESSIONATTRS: 'read-write',
   PGCONNECT_TIMEOUT: '10',
 })
+
+/**
+ * The file of the authorities whom this program trusts, so that libpq trusts the same. It does not know those of NODE_EXTRA_CA_CERTS, and
+ * those of the system only from release 16 on.
+ */
+const authorityOf = ({ tls, authority }: Address) => {
+  if (tls === 'disable' || authority !== null) return { path: authority, ...temporarily(() => undefined) }
+  const folder = mkdtempSync(join(tmpdir(), 'app-platform-authorities-'))
+  const gone = temporarily(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'authorities.pem')
+  writeFileSync(path, getCACertificates('default').join('\n'))
+  return { path, ...gone }
+}
 
 /**
  * Runs a program of PostgreSQL in English, because its words are read, with only what it needs of the environment. Disposed of, it is
@@ -114,13 +131,19 @@ const started = ([name = '', ...words]: readonly string[], address: Address | nu
       `${name} is not installed on this machine: install the client programs of PostgreSQL, such as by apt-get install postgresql-client.`,
     )
   }
+  const trusted = address === null ? null : authorityOf(address)
+  const way = address === null || trusted === null ? {} : environmentOf(address, trusted.path)
   const child = Bun.spawn([program, ...words], {
-    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', ...(address === null ? {} : environmentOf(address)) },
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', ...way },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  return { ...temporarily(() => child.kill()), child }
+  const end = () => {
+    child.kill()
+    trusted?.[Symbol.dispose]()
+  }
+  return { ...temporarily(end), child }
 }
 
 const finished = async (command: readonly string[], address: Address | null = null) => {

@@ -1,11 +1,12 @@
 import { afterAll, expect } from 'bun:test'
-import { chmodSync, chownSync, copyFileSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, copyFileSync, existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Certificates, makeCertificates } from '../../clients/support/certificates.ts'
 import { askPostgres } from '../../support/beside.ts'
 import { needs } from '../../support/needs.ts'
 import { freePort, startCluster, type Cluster } from '../../support/postgres.ts'
 import { runProgram } from '../../support/run-program.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const { test } = needs('postgres', 'openssl')
 
@@ -55,6 +56,22 @@ test('a server is trusted over TLS if its certificate is of the named authority 
   expect(await migrate('localhost', own.authority)).toMatchObject({ code: 0 })
   expect(await migrate('127.0.0.1', own.authority)).toMatchObject({ code: 0 })
   expect((await migrate('localhost', '/nowhere.pem')).text).toContain('sslrootcert in DATABASE_URL names a file')
+
+  // Without sslrootcert, a dump trusts whom the program trusts.
+  const folder = temporaryFolder()
+  const place = `postgres://app@localhost:${port}/postgres?sslmode=verify-full`
+  for (const [name, authority] of [
+    ['trusted', own.authority],
+    ['other', other.authority],
+  ] as const) {
+    const file = join(folder, `${name}.dump`)
+    const settings = { NODE_EXTRA_CA_CERTS: authority, TMPDIR: folder }
+    const ran = await runProgram(['backup', file, '--database', place], [], settings)
+    expect({ ...ran, isThere: existsSync(file) }).toMatchObject(
+      name === 'trusted' ? { code: 0, stderr: '', isThere: true } : { code: 1, isThere: false },
+    )
+  }
+  expect(readdirSync(folder)).toEqual(['trusted.dump'])
 
   await show(cluster, ofOtherHost)
   expect(await migrate('localhost', ofOtherHost.authority)).toEqual(refused)
