@@ -115,9 +115,18 @@ export const refuseVisit = async (door: Door, request: Request): Promise<Platfor
 /**
  * Whose share of `write` a form takes from. What makes something takes from the account's, which bounds what all its sessions
  * store. What ends something, and the proof that it may ask for, takes from the session's: somebody with a stolen session must
- * not be able to keep the owner from signing out, ending that session or revoking what it made.
+ * not be able to keep the owner from signing out, ending that session or revoking what it made. What the page of an app can cause
+ * takes from that of this person's install of it: no app must be able to keep its user from their own forms.
  */
-export type ShareOf = 'account' | 'session'
+export type ShareOf = 'account' | 'session' | { readonly installId: string }
+
+/** IDs in addresses can have any length. */
+const longestId = 64
+const shareKey = ({ userId, session: { sessionKey } }: Visit, shareOf: ShareOf): string => {
+  if (shareOf === 'account') return `account ${userId}`
+  if (shareOf === 'session') return `session ${sessionKey}`
+  return `frame ${userId} ${shareOf.installId.slice(0, longestId)}`
+}
 
 /** Whom a page or a form is for: everybody who is signed in, or operators. */
 export type ForWhom = 'user' | 'operator'
@@ -137,8 +146,7 @@ export const requireVisit = async (
   const visit = await findVisit(door, request)
   if (visit === null) throw await refuseVisit(door, request)
   const isForm = request.method === 'POST'
-  const ofAccount = isForm && shareOf === 'account'
-  const key = ofAccount ? `account ${visit.userId}` : `session ${visit.session.sessionKey}`
+  const key = shareKey(visit, isForm ? shareOf : 'session')
   takeShare(door, visit.call, isForm ? 'write' : 'read', key)
   if (isForm) hold(visit.call, door.limiter.take('daily', key))
   if (by === 'operator' && !visit.session.user.isOperator) throw refuse('route_not_found')

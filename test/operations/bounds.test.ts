@@ -81,7 +81,11 @@ const bounds: Readonly<Record<string, readonly [by: string, bound: string, stays
   authorization_codes: ['users', 'RATE_LIMIT_AUTHORIZE, LIFETIME_CODE', 'purge grants'],
   token_pairs: ['apps', 'RATE_LIMIT_TOKEN, LIFETIME_GRANT', 'purge grants'],
   installs: ['users', 'one open per app and place; RATE_LIMIT_DAILY', 'with its app'],
-  install_session_codes: ['users', 'RATE_LIMIT_AUTHORIZE, LIFETIME_SESSION', 'purge install_session_codes'],
+  install_session_codes: [
+    'users',
+    'RATE_LIMIT_AUTHORIZE, RATE_LIMIT_DAILY, LIFETIME_SESSION',
+    'purge install_session_codes',
+  ],
   embedded_sessions: ['pages in frames', 'one per install_session_codes, LIFETIME_SESSION', 'purge embedded_sessions'],
   idempotency_keys: ['apps', 'RATE_LIMIT_WRITE, a day', 'purge idempotency_keys'],
   audit_events: [

@@ -89,6 +89,32 @@ test(
 )
 
 test(
+  'an app that asks for a code while the server cannot be reached gets it afterwards, and is not told that anything has ended',
+  async () => {
+    const there = await scene({ foreseen: [/^503: .*\/code$/, /ERR_FAILED/] })
+    const { page } = there
+    const id = await install(there)
+    await page.goto(`/installs/${id}/open`)
+    const frame = page.frameLocator('iframe')
+    await stateIs(frame, 'Working 1')
+    const tries: string[] = []
+    await page.route('**/code', async (route) => {
+      const fault = ['away', 'starting'][tries.length]
+      tries.push(fault ?? 'answered')
+      if (fault === 'away') await route.abort()
+      else if (fault === 'starting') await route.fulfill({ status: 503, headers: { 'retry-after': '1' } })
+      else await route.continue()
+    })
+    // The app asks again and again: the server is asked once at a time, and the app gets one answer.
+    for (let count = 0; count < 20; count += 1) await frame.getByRole('button', { name: 'Renew' }).click()
+    await stateIs(frame, 'Working 2')
+    expect(tries).toEqual(['away', 'starting', 'answered'])
+    expect(await page.getByRole('alert').count()).toBe(0)
+  },
+  2 * minutes,
+)
+
+test(
   'after the owner ends the install in another tab, the next call of the app is refused',
   async () => {
     const there = await scene({ foreseen: [/^401: .*\/oauth\/me$/] })

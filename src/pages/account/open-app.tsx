@@ -17,6 +17,7 @@ import { pageFor, routes } from '../change.tsx'
 /** An installed app in a frame, which can ask for a new code while it is open. */
 export const openAppRoutes = routes(() => [
   pageFor('user', openInstallPath(':id'), async (visit, { id }) => {
+    takeShare(visit.door, visit.call, 'authorize', visit.userId)
     const opened = await open(visit, id)
     // The apps of the demo have no server, and so no page of their own. Theirs has no script and no form.
     const demo = visit.door.servesDemo && opened.embed.origin.endsWith('.example') ? demoAppPath(opened.slug) : null
@@ -67,7 +68,8 @@ export const openAppRoutes = routes(() => [
     new Elysia().post(
       installCodePath(':id'),
       async ({ request, params: { id } }) => {
-        const { visit } = await receive(door, request, emptyForm, { by: 'user', effect: 'decides for oneself' })
+        const asked = { by: 'user', effect: 'decides for oneself', shareOf: { installId: id } } as const
+        const { visit } = await receive(door, request, emptyForm, asked)
         const { code, expiresInSeconds } = await open(visit, id)
         return Response.json({ code, expiresIn: expiresInSeconds })
       },
@@ -75,12 +77,10 @@ export const openAppRoutes = routes(() => [
     ),
 ])
 
-/** Issues one code. The user's limit keeps a page that asks in a loop from filling the database. */
+/** Issues one code, within a limit: a page that asks in a loop must not fill the database. */
 const open = async (visit: Visit, installId: string): Promise<OpenedApp> => {
-  const { door, call, userId } = visit
-  takeShare(door, call, 'authorize', userId)
   const opened = await visit.asOwner().do(issueInstallSessionCode, installId)
-  door.platform.observe.issued('install_session_code')
+  visit.door.platform.observe.issued('install_session_code')
   return opened
 }
 
