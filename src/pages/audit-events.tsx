@@ -2,13 +2,12 @@ import type { ComponentChildren } from 'preact'
 import { visibleJson } from '../domain/text.ts'
 import type { Named, Names } from '../operations/audit/names.ts'
 import { storedJson } from '../operations/stored-json.ts'
-import { type AuditLine, auditSentence } from './audit-words.ts'
-import { refusalWords } from './refusal-words.ts'
+import { type AuditLine, auditSentence, refusalWords } from './audit-words.ts'
 import { Avatar } from './design/avatar.tsx'
 import { Badge } from './design/badge.tsx'
 import { IconTile } from './design/icon.tsx'
-import { Timeline } from './design/timeline.tsx'
-import { Facts, Time } from './design/values.tsx'
+import { Ago, Details, Facts, Time } from './design/values.tsx'
+import { Nothing } from './design/list-tools.tsx'
 
 /** What the names in the filter of events stand for: each is the first part of some actions. */
 const appGroups = {
@@ -197,4 +196,69 @@ const EventDetails = ({ event, requestHref }: DetailsProps) => (
       </pre>
     )}
   </>
+)
+
+type TimelineEvent = {
+  readonly at: number
+  /** A sentence, such as `Ada activated 3.0.0 of Newsletter`. */
+  readonly words: ComponentChildren
+  /** Who did it, where the sentence does not say so. */
+  readonly actor?: ComponentChildren
+  /** An `Avatar`. */
+  readonly avatar?: ComponentChildren
+  /** IDs and JSON. */
+  readonly details?: ComponentChildren
+}
+
+type TimelineProps = {
+  readonly events: readonly TimelineEvent[]
+  readonly empty?: ComponentChildren
+  readonly label?: string | undefined
+  /** Epoch milliseconds: times are told as `2 h ago`. Without it they are told exactly. */
+  readonly now?: number | undefined
+  /** Under their days. */
+  readonly byDay?: boolean
+}
+
+/** What happened, newest first. */
+export const Timeline = ({ events, empty, label, now, byDay = false }: TimelineProps) => {
+  if (events.length === 0) return <Nothing words={empty} />
+  if (!byDay) return <Events events={events} label={label} now={now} />
+  const days = Map.groupBy(events, ({ at }) => new Date(at).toISOString().slice(0, 10))
+  return (
+    <div class="timeline-days" role="group" aria-label={label}>
+      {[...days].map(([day, ofDay]) => (
+        <>
+          <p class="timeline-day" id={`day-${day}`}>
+            {dayInWords(day)}
+          </p>
+          <Events events={ofDay} now={now} labelledBy={`day-${day}`} />
+        </>
+      ))}
+    </div>
+  )
+}
+
+/** The script puts the events under the days of the reader's own time zone. */
+const dayInWords = (day: string): string =>
+  `${new Date(day).toLocaleDateString('en-GB', { dateStyle: 'full', timeZone: 'UTC' })} (UTC)`
+
+type DayProps = Pick<TimelineProps, 'events' | 'label' | 'now'> & { readonly labelledBy?: string }
+
+const Events = ({ events, label, now, labelledBy }: DayProps) => (
+  <ol class="timeline" aria-label={label} aria-labelledby={labelledBy}>
+    {events.map(({ at, words, actor, avatar, details }) => (
+      <li>
+        {avatar ?? <span class="timeline-dot" aria-hidden="true" />}
+        <div class="timeline-main">
+          <p class="timeline-words">{words}</p>
+          <p class="timeline-facts">
+            {actor === undefined ? null : <>{actor} · </>}
+            {now === undefined ? <Time at={at} /> : <Ago at={at} now={now} />}
+          </p>
+          {details === undefined ? null : <Details summary="Details">{details}</Details>}
+        </div>
+      </li>
+    ))}
+  </ol>
 )

@@ -18,7 +18,6 @@ import { accountOverviewRoutes } from './account/overview.tsx'
 import { emailRoutes } from './account/email.tsx'
 import { mailRoutes } from './account/mails.tsx'
 import { factorRoutes } from './account/factors.tsx'
-import { passkeyRoutes } from './account/passkeys.tsx'
 import { proveRoutes } from './account/prove.tsx'
 import { passwordRoutes } from './account/password.tsx'
 import { ownSessionRoutes } from './account/sessions.tsx'
@@ -27,17 +26,14 @@ import { demoCallbackRoutes } from './demo-callback.tsx'
 import { deskAppsRoutes } from './desk/apps.tsx'
 import { auditRoutes } from './desk/audit.tsx'
 import { backupRoutes } from './desk/backups.tsx'
-import { healthRoutes } from './desk/health.tsx'
+import { healthRoutes, quotaRoutes, settingRoutes } from './desk/server.tsx'
 import { deskInstallRoutes } from './desk/installs.tsx'
-import { deskUsersRoutes } from './desk/users.tsx'
-import { quotaRoutes } from './desk/quotas.tsx'
-import { settingRoutes } from './desk/settings.tsx'
+import { deskUserRoutes, deskUsersRoutes } from './desk/users.tsx'
 import { reviewRoutes } from './desk/review.tsx'
 import { reviewsRoutes } from './desk/reviews.tsx'
 import { builderWebhookRoutes } from './desk/webhooks.tsx'
 import { scopeRoutes } from './desk/scopes.tsx'
 import { serviceKeyRoutes } from './desk/service-keys.tsx'
-import { deskUserRoutes } from './desk/user.tsx'
 import { directoryRoutes } from './account/directory.tsx'
 import { forgotPasswordRoutes } from './forgot-password.tsx'
 import { consentRoutes } from './front-door/consent.tsx'
@@ -87,7 +83,6 @@ const account = routes(() => [
   emailRoutes,
   mailRoutes,
   factorRoutes,
-  passkeyRoutes,
   proveRoutes,
   ownSessionRoutes,
   connectedAppRoutes,

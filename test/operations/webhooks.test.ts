@@ -1,4 +1,4 @@
-import { deliveriesInWords } from '../../src/pages/endpoint-words.tsx'
+import { deliveriesInWords } from '../../src/pages/endpoints.tsx'
 import { expect } from 'bun:test'
 import { webhookKinds } from '../../src/domain/webhook-event.ts'
 import { createCredential, revokeCredential, rotateCredential } from '../../src/operations/credentials/credentials.ts'

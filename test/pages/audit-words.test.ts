@@ -5,8 +5,7 @@ import { formCauses } from '../../src/domain/form-cause.ts'
 import { type AuditEvent } from '../../db/database.ts'
 import { type Named, type Names } from '../../src/operations/audit/names.ts'
 import { groupsWith } from '../../src/pages/audit-events.tsx'
-import { auditSentence, plainSentence } from '../../src/pages/audit-words.ts'
-import { refusalWords } from '../../src/pages/refusal-words.ts'
+import { auditSentence, plainSentence, refusalWords } from '../../src/pages/audit-words.ts'
 import { agoInWords } from '../../src/pages/words.ts'
 
 const id = (prefix: string, digit: string) => `${prefix}_${digit.repeat(32)}`

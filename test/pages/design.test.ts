@@ -5,7 +5,7 @@ import { initialsOf } from '../../src/pages/design/avatar.tsx'
 import { EmptyState } from '../../src/pages/design/list-tools.tsx'
 import { Row, RowList } from '../../src/pages/design/row-list.tsx'
 import { StatTile } from '../../src/pages/design/stat.tsx'
-import { Timeline } from '../../src/pages/design/timeline.tsx'
+import { Timeline } from '../../src/pages/audit-events.tsx'
 
 test('initials come from the first word and the last one, and never turn the direction of text', () => {
   for (const [name, initials] of [

@@ -1,11 +1,32 @@
+import { Type } from '@sinclair/typebox'
 import { installLivePath, listedAppPath } from '../../domain/install.ts'
 import { pick } from '../../domain/pick.ts'
 import { listDirectory, type ListedApp } from '../../operations/directory/directory.ts'
 import type { PageRequest } from '../../operations/page.ts'
-import { listedAppList } from '../contract/directory.ts'
 import { listQuery } from '../contract/management.ts'
 import { endpoint, queryOf } from '../endpoint.ts'
 import { wirePage, wireTime } from '../wire.ts'
+import { model, nullableText, pageModel, text, time } from '../contract/fields.ts'
+
+const listedApp = model('ListedApp', 'An app of the directory. All texts are plain text of developers: escape them.', {
+  slug: text('Short name.', 'newsletter'),
+  name: text('Name.', 'Newsletter'),
+  description: nullableText('What the live version says about the app.', 'Letters to your visitors'),
+  publisher: nullableText('Who publishes it, as entered for the app.', 'Letters Ltd'),
+  version: text('The live version.', '1.4.0'),
+  scopes: Type.Array(Type.String({ examples: ['site:read'] }), {
+    description: 'What the live version asks for, sorted.',
+  }),
+  iconUrl: nullableText(
+    'A square PNG, JPEG or WebP of 128 to 1,024 pixels. Another icon has another address.',
+    'https://apps.example.com/icons/5f1d…',
+  ),
+  url: text('The page of the app.', 'https://apps.example.com/apps/newsletter'),
+  installUrl: text('Where a person installs it.', 'https://apps.example.com/apps/newsletter/install'),
+  liveSince: time('When the live version became live.'),
+})
+
+const listedAppList = pageModel('ListedAppList', 'Apps of the directory.', listedApp, 'By slug.')
 
 /** Who installs or hides an app sees that at once here; a cache between may be this much behind. */
 const cacheControl = 'public, max-age=60'

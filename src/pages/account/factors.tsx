@@ -3,21 +3,25 @@ import { addAuthenticatorApp, removeFactor, replaceRecoveryCodes } from '../../o
 import { type Factors, factorsOf } from '../../operations/factors/factors.ts'
 import { formPage, pageFor, routes } from '../change.tsx'
 import { Badge } from '../design/badge.tsx'
-import { SendOrCancel, Form } from '../design/form.tsx'
+import { Form, SendOrCancel } from '../design/form.tsx'
 import { IconTile } from '../design/icon.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { Layout } from '../design/shell.tsx'
 import { CodeBlock, Time } from '../design/values.tsx'
-import { emptyForm, textOf } from '../form.ts'
+import { emptyForm, formOf, secretText, text, textOf } from '../form.ts'
 import type { Values } from '../kept-form.ts'
 import { page, seeOther } from '../page.ts'
 import { secretPage, showOnce } from '../secret-page.tsx'
-import { noticesOf, StepButton, stepRoutes } from '../step.tsx'
+import { noticesOf, StepButton, stepRoutes, stepsOf } from '../step.tsx'
 import { openTotpKey, TotpFields, totpForm } from '../totp-setup.tsx'
 import { safeReturnTo, type Visit } from '../visit.ts'
-import { AccountPage, accountPaths } from './account-page.tsx'
+import { accountArea, AccountPage, accountPaths } from './account-page.tsx'
 import { signInWords } from '../sign-in-words.tsx'
-import { AddPasskeyRow, ofFactors, passkeyRemoval, PasskeyRow } from './passkeys.tsx'
+import { browserLabel } from '../../domain/device.ts'
+import { refuse } from '../../domain/errors.ts'
+import { addPasskey, allowsPasskeys, registrationOptions } from '../../operations/factors/passkeys.ts'
+import { Field } from '../design/field.tsx'
+import { challengeReader, newChallenge, PasskeyForm, registrationIn } from '../passkey.tsx'
 
 const notices = {
   added: 'The authenticator app is set up. From now on you need a code from it to sign in.',
@@ -26,7 +30,7 @@ const notices = {
 
 /** What a person proves at the sign-in in addition to the password. */
 export const factorRoutes = routes(() => [
-  stepRoutes(totpRemoval, newCodes),
+  stepRoutes(totpRemoval, newCodes, passkeyRemoval),
   pageFor('user', accountPaths.factors, showAll),
   pageFor('user', accountPaths.offer, showOffer),
   formPage(accountPaths.totp, {
@@ -43,7 +47,16 @@ export const factorRoutes = routes(() => [
     },
   }),
   pageFor('user', accountPaths.newCodes, showCodes),
+  newPasskey,
 ])
+
+/** The steps about second factors lead back to the list of them. */
+const ofFactors = stepsOf({
+  area: accountArea,
+  root: '/account/factors',
+  find: async () => null,
+  back: () => ({ href: accountPaths.factors, name: 'Second factors' }),
+})
 
 const totpRemoval = ofFactors('totp/remove', {
   link: ['Remove'],
@@ -255,3 +268,127 @@ const showOffer = async (visit: Visit): Promise<Response> => {
     </Layout>,
   )
 }
+
+const passkeyForm = formOf({ name: text, passkey: secretText })
+
+/** Adds a passkey of the person who is signed in. */
+const newPasskey = formPage(accountPaths.addPasskey, {
+  by: 'user',
+  // Before the browser makes a passkey: after it, an answer that is not taken would leave one that works nowhere.
+  effect: 'sets up a second factor',
+  form: passkeyForm,
+  show: async (visit) => await showAdd(visit),
+  act: async ({ visit, fields }) => {
+    const response = registrationIn(fields.passkey)
+    const readChallenge = challengeReader(challengeOf(visit))
+    const codes = await visit.asOwner().do(addPasskey, { response, name: fields.name, readChallenge })
+    return codes.length === 0
+      ? seeOther(`${accountPaths.factors}?done=passkey_added`)
+      : showOnce(visit, accountPaths.newCodes, codes.join('\n'), { return_to: accountPaths.factors })
+  },
+})
+
+const passkeyRemoval = ofFactors('passkeys/:id/remove', {
+  link: ['Remove'],
+  effect: 'weakens the sign-in',
+  form: emptyForm,
+  ask: async (visit, _, { id }) => {
+    const { door, userId } = visit
+    const { passkeys, totp } = await factorsOf(door.platform, userId)
+    const found = passkeys.find((passkey) => passkey.id === id)
+    if (found === undefined) throw refuse('route_not_found')
+    const isLast = totp === null && passkeys.length === 1
+    return {
+      title: `Remove the passkey ${found.name}?`,
+      says: (
+        <p>
+          It cannot sign you in any more.{' '}
+          {isLast
+            ? `It is your last second factor: ${signInWords(visit).alone} then enough, and your recovery codes stop working. `
+            : ''}
+          You stay signed in where you are. Delete it from your device or password manager as well.
+        </p>
+      ),
+      button: 'Remove it',
+    }
+  },
+  act: async ({ visit }, { id }) => {
+    await visit.asOwner().do(removeFactor, { kind: 'passkey', id })
+    return 'passkey_removed'
+  },
+  done: { passkey_removed: 'The passkey is removed.' },
+})
+
+const challengeOf = ({ door, sessionToken, userId }: Visit) => ({ door, secret: sessionToken, place: `new ${userId}` })
+
+const showAdd = async (visit: Visit): Promise<Response> => {
+  const { platform } = visit.door
+  const browser = browserLabel(visit.call.request.headers.get('user-agent')) ?? ''
+  const words = allowsPasskeys(platform)
+    ? 'Passkeys need JavaScript and a browser that supports them. You can set up an authenticator app instead.'
+    : 'Browsers allow passkeys only over HTTPS and at a host name. Ask the operator of this server for such an address.'
+  const options = allowsPasskeys(platform)
+    ? await registrationOptions(platform, visit.session.user, newChallenge(challengeOf(visit)))
+    : null
+  return page(
+    <AccountPage title="Add a passkey" visit={visit} tab={accountPaths.factors}>
+      <p data-without-passkey>{words}</p>
+      {options === null ? null : (
+        <PasskeyForm action={accountPaths.addPasskey} visit={visit} kind="create" options={options}>
+          <Field
+            label="Name"
+            name="name"
+            hint="Helps you tell your passkeys apart, such as the name of the device."
+            input={{ required: true, maxLength: 200, value: browser }}
+          />
+          <p class="muted">Your browser then asks you to choose where the passkey is kept.</p>
+          <SendOrCancel button="Add the passkey" back={accountPaths.factors} />
+        </PasskeyForm>
+      )}
+    </AccountPage>,
+  )
+}
+
+type PasskeyRowProps = { readonly visit: Visit; readonly passkey: Factors['passkeys'][number] }
+
+const PasskeyRow = ({ visit, passkey: { id, name, createdAt, lastUsedAt } }: PasskeyRowProps) => (
+  <Row
+    avatar={<IconTile name="key" />}
+    title={<bdi>{name}</bdi>}
+    facts={[
+      'Passkey',
+      <>
+        Added <Time at={createdAt} />
+      </>,
+      lastUsedAt === null ? (
+        'Not used yet'
+      ) : (
+        <>
+          Last used <Time at={lastUsedAt} />
+        </>
+      ),
+    ]}
+    actions={
+      <StepButton visit={visit} step={passkeyRemoval} of={null} params={{ id }} look="small">
+        {' '}
+        the passkey {name}
+      </StepButton>
+    }
+  />
+)
+
+const AddPasskeyRow = ({ visit }: { readonly visit: Visit }) => (
+  <Row
+    avatar={<IconTile name="key" />}
+    title="Passkeys"
+    facts={[
+      'Your fingerprint, face or PIN, or a security key.',
+      visit.session.user.hasPassword ? 'It also signs you in without your password.' : null,
+    ]}
+    actions={
+      <a class="button small" href={accountPaths.addPasskey}>
+        Add<span class="unseen"> a passkey</span>
+      </a>
+    }
+  />
+)

@@ -3,7 +3,7 @@ import type { AppRight } from '../../domain/member.ts'
 import { mayInActiveApp, mayInApp } from '../../operations/acting-as.ts'
 import { deleteApp, setAppStatus, transferApp } from '../../operations/apps/apps.ts'
 import { inspectApp } from '../../operations/apps/lists.ts'
-import { inviteMember, removeMember } from '../../operations/apps/members.ts'
+import { inviteMember } from '../../operations/apps/members.ts'
 import { endAppAccess } from '../../operations/end-access.ts'
 import { appTokensOf, reachOf } from '../../operations/reach.ts'
 import type { Affected } from '../design/confirmation.tsx'
@@ -13,7 +13,7 @@ import { emptyForm, formOf, text } from '../form.ts'
 import { seeOther } from '../page.ts'
 import { roleWords } from '../words.ts'
 import { acting, type AppVisit, type AtApp, consolePath, stepsOfApp } from './app-area.tsx'
-import { showInvitation } from './member-steps.tsx'
+import { showInvitation } from './members.tsx'
 
 // What ends an app or hands it over. Members offer it to somebody, who can accept; operators give it to them.
 
@@ -79,33 +79,6 @@ const transferOffer = ofMembers('transfer', {
     const input = { slug, email, role: 'publisher', invitedBy: visit.userId } as const
     const made = await acting(visit, mayInActiveApp(slug, 'transfer'), ticket).do(inviteMember, input)
     return showInvitation(visit, slug, made)
-  },
-  done: {},
-})
-
-export const leaving = stepsOfApp(['console'], ['members', 'Members'])('leave', {
-  link: ['Leave'],
-  effect: 'takes away',
-  form: emptyForm,
-  ask: ({ userId }, { app, path }) => {
-    const isPublisher = app.ownerId === userId
-    return {
-      title: 'Leave this app?',
-      says: isPublisher ? (
-        <p>
-          The publisher of an app cannot leave it. <a href={path('transfer')}>Transfer the app</a> first.
-        </p>
-      ) : (
-        <p>
-          You lose access to <bdi>{app.name}</bdi> at once. To come back, you need a new invitation.
-        </p>
-      ),
-      button: isPublisher ? null : 'Leave the app',
-    }
-  },
-  act: async ({ visit }, { slug }) => {
-    await acting(visit, mayInApp(slug, 'view')).do(removeMember, { slug, userId: visit.userId })
-    return seeOther(`${consolePath}?done=left`)
   },
   done: {},
 })
@@ -236,4 +209,4 @@ export const ownerSteps = [transferOffer, deletion]
 /** The same for operators. */
 export const operatorSteps = [transfer, suspension, accessEnd, deletion]
 
-export const appSteps = [leaving, transferOffer, ...operatorSteps]
+export const appSteps = [transferOffer, ...operatorSteps]

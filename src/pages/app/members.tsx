@@ -1,43 +1,53 @@
-import { rightOverRole } from '../../domain/member.ts'
-import { mayInActiveApp } from '../../operations/acting-as.ts'
+import { memberRoles, rightOverRole } from '../../domain/member.ts'
+import { mayInActiveApp, mayInApp } from '../../operations/acting-as.ts'
 import {
   addMember,
+  changeMemberRole,
   inviteMember,
   listInvitations,
   listMembers,
+  type MadeInvitation,
+  mayChangeMember,
+  mayRevokeInvitation,
   type PendingInvitation,
+  removeMember,
+  revokeInvitation,
   type TeamMember,
 } from '../../operations/apps/members.ts'
 import { formPage, routes } from '../change.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge, MemberBadges } from '../design/badge.tsx'
-import { Field } from '../design/field.tsx'
+import { ChoiceList, ChoiceSet, Field } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { Count } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
-import { ShownOnce, Time } from '../design/values.tsx'
+import { ChosenName, ShownOnce, Time } from '../design/values.tsx'
 import { userPath } from '../desk/desk-page.tsx'
-import { formOf, text } from '../form.ts'
+import { emptyForm, formOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
 import { choiceParameter } from '../query.ts'
-import { secretPage } from '../secret-page.tsx'
+import { secretPage, showOnce } from '../secret-page.tsx'
 import { noticesOf, StepButton } from '../step.tsx'
 import type { Visit } from '../visit.ts'
 import { offerWords, roleWords } from '../words.ts'
-import { acting, appFor, AppPage, type AppPlace, type AppVisit, type AtApp, inConsole, pageOfApp } from './app-area.tsx'
-import { leaving } from './app-steps.tsx'
 import {
-  invitationEnd,
-  isSelf,
-  KeepsSecrets,
-  memberRemoval,
-  memberSteps,
-  RoleChoices,
-  roleChange,
-  roleIn,
-  showInvitation,
-} from './member-steps.tsx'
+  acting,
+  addressIn,
+  appFor,
+  AppPage,
+  type AppPlace,
+  type AppVisit,
+  type AtApp,
+  inConsole,
+  pageOfApp,
+  stepsBelow,
+  stepsOfApp,
+  consolePath,
+} from './app-area.tsx'
+import { refuse } from '../../domain/errors.ts'
+import { badInput } from '../../operations/decide.ts'
+import { secretRotation } from './credentials.tsx'
 
 /** Who works on an app, and the form that invites somebody. Operators add them without asking. */
 export const memberRoutes = (place: AppPlace) =>
@@ -252,3 +262,175 @@ const LinkPage = ({ at, at: { app }, made, link, isMailed }: LinkPageProps) => (
     </ShownOnce>
   </AppPage>
 )
+
+const ofMembers = stepsBelow('members', 'Members')
+
+/** A member who is not the publisher. @throws route_not_found */
+const memberOf = async ({ visit: { door }, app }: AppVisit, id: string) => {
+  const member = (await listMembers(door.platform, app.slug)).find(({ userId }) => userId === id)
+  if (member === undefined || member.isPublisher) throw refuse('route_not_found')
+  return member
+}
+
+/** The role that a form names. @throws invalid_request */
+const roleIn = (fields: { readonly role: string }) => {
+  const role = memberRoles.find((one) => one === fields.role)
+  if (role === undefined) throw badInput('role', 'Choose a role.')
+  return role
+}
+
+type OfMember = { readonly at: AppVisit; readonly member: TeamMember }
+
+const mayChange = ({ at, member }: OfMember): boolean => !member.isPublisher && at.may(rightOverRole(member.role))
+
+const Person = ({ name, email }: { readonly name: string; readonly email: string }) => (
+  <>
+    <ChosenName name={name} /> (<bdi>{email}</bdi>)
+  </>
+)
+
+/** What stays open after a removal, and the way to end it. */
+const KeepsSecrets = ({ at: { visit, app } }: AtApp) => {
+  const hrefOf = (environment: string): string => secretRotation.href(visit, { slug: app.slug }, { environment })
+  return (
+    <>
+      Client secrets that they have copied keep working until you rotate{' '}
+      <a href={hrefOf('development')}>the development secret</a> and{' '}
+      <a href={hrefOf('production')}>the production secret</a>.
+    </>
+  )
+}
+
+/** Members leave by themselves, which is another step. */
+const isSelf = ({ at, member }: OfMember): boolean => at.as === 'member' && member.userId === at.visit.userId
+
+const memberRemoval = ofMembers(':id/remove', {
+  link: ['Remove'],
+  when: (of: OfMember) => mayChange(of) && !isSelf(of),
+  effect: 'takes away',
+  form: emptyForm,
+  ask: async (_, at, { id }) => ({
+    title: 'Remove this member?',
+    says: (
+      <>
+        <p>
+          <Person {...await memberOf(at, id)} /> loses access to <bdi>{at.app.name}</bdi> at once. Pending invitations
+          that they created stop working.
+        </p>
+        <p>
+          <KeepsSecrets at={at} />
+        </p>
+      </>
+    ),
+    button: 'Remove the member',
+  }),
+  act: async ({ visit }, { slug, id }) => {
+    await acting(visit, mayChangeMember(slug, id, null)).do(removeMember, { slug, userId: id })
+    return 'removed'
+  },
+  done: { removed: 'The member is removed.' },
+})
+
+const roleChange = ofMembers(':id/role', {
+  link: ['Change role'],
+  when: mayChange,
+  effect: 'gives a right',
+  form: formOf({ role: text }),
+  ask: async (_, at, { id }) => {
+    const member = await memberOf(at, id)
+    return {
+      title: 'Change the role of this member?',
+      says: (
+        <p>
+          <Person {...member} /> is now {offerWords[member.role]} of <bdi>{at.app.name}</bdi>. The new role takes effect
+          at once.
+        </p>
+      ),
+      button: 'Change the role',
+      tone: 'harmless',
+      fields: <RoleChoices at={at} chosen={member.role} />,
+    }
+  },
+  act: async ({ visit, fields }, { slug, id }) => {
+    const role = roleIn(fields)
+    await acting(visit, mayChangeMember(slug, id, role)).do(changeMemberRole, { slug, userId: id, role })
+    return 'changed'
+  },
+  done: { changed: 'The role is changed.' },
+})
+
+/** The roles that this person may give. */
+const RoleChoices = ({ at, chosen }: AtApp & { readonly chosen: string }) => (
+  <ChoiceSet legend="Role" name="role">
+    <ChoiceList
+      type="radio"
+      name="role"
+      options={memberRoles
+        .filter((role) => at.may(rightOverRole(role)))
+        .toReversed()
+        .map((role) => [role, roleWords[role][0], roleWords[role][1]])}
+      chosen={[chosen]}
+    />
+  </ChoiceSet>
+)
+
+/** Leads to the page that shows the link of a new invitation once. */
+export const showInvitation = (visit: Visit, slug: string, { id, link, isMailed }: MadeInvitation): Response =>
+  showOnce(visit, addressIn(visit, slug, 'invitations', id), link, isMailed ? { mailed: 'yes' } : {})
+
+type OfInvitation = { readonly at: AppVisit; readonly invitation: PendingInvitation }
+
+const invitationEnd = stepsBelow('invitations', 'Members', { page: 'members' })(':id/revoke', {
+  link: ['Revoke'],
+  when: ({ at, invitation }: OfInvitation) => at.may(rightOverRole(invitation.role)),
+  effect: 'takes away',
+  form: emptyForm,
+  ask: async ({ door }, { app }, { id }) => {
+    const found = (await listInvitations(door.platform, app.id)).find((one) => one.id === id)
+    if (found === undefined) throw refuse('route_not_found')
+    return {
+      title: 'Revoke this invitation?',
+      says: (
+        <p>
+          The link that lets <bdi>{found.email}</bdi> become {offerWords[found.role]} of <bdi>{app.name}</bdi> stops
+          working at once.
+        </p>
+      ),
+      button: 'Revoke the invitation',
+    }
+  },
+  act: async ({ visit }, { slug, id }) => {
+    await acting(visit, mayRevokeInvitation(slug, id)).do(revokeInvitation, { slug, id })
+    return 'revoked'
+  },
+  done: { revoked: 'The invitation is revoked. Its link no longer works.' },
+})
+
+const leaving = stepsOfApp(['console'], ['members', 'Members'])('leave', {
+  link: ['Leave'],
+  effect: 'takes away',
+  form: emptyForm,
+  ask: ({ userId }, { app, path }) => {
+    const isPublisher = app.ownerId === userId
+    return {
+      title: 'Leave this app?',
+      says: isPublisher ? (
+        <p>
+          The publisher of an app cannot leave it. <a href={path('transfer')}>Transfer the app</a> first.
+        </p>
+      ) : (
+        <p>
+          You lose access to <bdi>{app.name}</bdi> at once. To come back, you need a new invitation.
+        </p>
+      ),
+      button: isPublisher ? null : 'Leave the app',
+    }
+  },
+  act: async ({ visit }, { slug }) => {
+    await acting(visit, mayInApp(slug, 'view')).do(removeMember, { slug, userId: visit.userId })
+    return seeOther(`${consolePath}?done=left`)
+  },
+  done: {},
+})
+
+export const memberSteps = [leaving, memberRemoval, roleChange, invitationEnd]

@@ -12,7 +12,7 @@ import {
 } from '../../operations/webhooks/endpoints.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Details } from '../design/values.tsx'
-import { takeOutgoingShare } from '../endpoint-steps.tsx'
+import { takeOutgoingShare } from '../endpoints.tsx'
 import { Choice, ChoiceList, ChoiceSet, Field } from '../design/field.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
 import { formOf, text, texts, valuesIn } from '../form.ts'

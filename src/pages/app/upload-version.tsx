@@ -1,4 +1,4 @@
-import { notOurForm } from '../version.ts'
+import { notOurForm } from '../version.tsx'
 import { Elysia } from 'elysia'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import type { ScopeCatalogue } from '../../domain/scope.ts'

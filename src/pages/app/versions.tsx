@@ -1,5 +1,5 @@
 import { bytesInWords } from '../../domain/text.ts'
-import { versionStatuses } from '../../domain/version.ts'
+import { versionLimits, versionStatuses } from '../../domain/version.ts'
 import { artifactUse } from '../../operations/artifacts/artifacts.ts'
 import {
   countVersions,
@@ -8,16 +8,28 @@ import {
   listVersionSummaries,
   type LiveChange,
 } from '../../operations/versions/lists.ts'
-import { type ParamsOf, routes } from '../change.tsx'
+import { formPage, type ParamsOf, routes } from '../change.tsx'
 import { Badge, VersionStatusBadge, versionStatusWords } from '../design/badge.tsx'
-import { EmptyState, FilterBar, isLong, noMatch, Pager, timeSort } from '../design/list-tools.tsx'
+import { Choices, EmptyState, FilterBar, isLong, noMatch, Pager, timeSort } from '../design/list-tools.tsx'
 import { Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
-import { page } from '../page.ts'
+import { isReading, page, seeOther } from '../page.ts'
 import { choice, list, listRoutes, order, search, timeOrders } from '../list.ts'
 import type { Visit } from '../visit.ts'
-import { appFor, AppPage, type AtApp } from './app-area.tsx'
+import { appFor, AppPage, type AppVisit, type AtApp, consoleAppPath, environmentField } from './app-area.tsx'
 import { draftRemoval } from './version.tsx'
+import { notOurForm } from '../version.tsx'
+import type { ScopeCatalogue } from '../../domain/scope.ts'
+import { badInput } from '../../operations/decide.ts'
+import { previewRollback, rollBackOwnVersion } from '../../operations/versions/move-version.ts'
+import { readCatalogue } from '../../operations/scopes/scopes.ts'
+import { Field, Problem } from '../design/field.tsx'
+import { Form, SendOrCancel } from '../design/form.tsx'
+import { ScopeChanges } from '../design/scopes.tsx'
+import { ChangeTable } from '../desk/review.tsx'
+import { formOf, outcomeOf, text, textOf } from '../form.ts'
+import { parameterOf } from '../query.ts'
+import { mayInActiveApp } from '../../operations/acting-as.ts'
 
 const appVersions = list('versions', '/console/:slug/versions', {
   q: search('Version', { maxLength: 100 }),
@@ -33,6 +45,7 @@ export const appVersionsRoutes = routes(() => [
   listRoutes(appVersions, { by: 'user', show: showVersions }),
   listRoutes(rollbackList, { by: 'user', show: showRollbacks }),
   listRoutes(liveVersions, { by: 'user', show: showLive }),
+  newRollback,
 ])
 
 type AtSlug = ParamsOf<typeof appVersions.path>
@@ -185,7 +198,7 @@ const showLive = async (visit: Visit, { slug }: AtSlug): Promise<Response> => {
 }
 
 /** What was live, newest first. A version that was rolled back has the reason that was given. */
-export const LiveVersions = ({ at, changes }: AtApp & { readonly changes: readonly LiveChange[] }) => (
+const LiveVersions = ({ at, changes }: AtApp & { readonly changes: readonly LiveChange[] }) => (
   <Table
     label="What was live"
     rows={changes}
@@ -201,3 +214,197 @@ export const LiveVersions = ({ at, changes }: AtApp & { readonly changes: readon
     empty="No version has been live yet."
   />
 )
+
+/** `seen` has the IDs of the current version and of the target that the preview showed. */
+const rollbackForm = formOf({ environment: environmentField, to: text, seen: text, reason: text })
+
+/** What a rollback would change, and the form that confirms it. */
+const newRollback = formPage('/console/:slug/rollbacks/new', {
+  sentTo: '/console/:slug/rollbacks',
+  by: 'user',
+  effect: 'gives users a version',
+  form: rollbackForm,
+  show: async (visit, { slug }, sent) => {
+    const at = await appFor(visit, slug)
+    return await show(at, isReading(visit.call.request) ? parameterOf(visit, 'to') : textOf(sent['to']))
+  },
+  act: async ({ visit, fields, ticket }, { slug }) => {
+    const { environment, reason } = fields
+    if (reason.length > versionLimits.reason) throw badInput('reason', tooLong)
+    const input = { slug, environment, reason: reason === '' ? null : reason, seen: readSeen(fields.seen) }
+    await visit.as(mayInActiveApp(slug, 'release'), ticket).do(rollBackOwnVersion, input)
+    return seeOther(`${consoleAppPath(slug, 'rollbacks')}?done=${environment}`)
+  },
+  again: (_, { slug }) => ({ href: consoleAppPath(slug, 'rollbacks'), name: 'See the rollbacks' }),
+})
+
+const tooLong = `Write at most ${versionLimits.reason} characters.`
+
+/** @throws invalid_request for a field that no page of ours has */
+const readSeen = (field: string) => {
+  const [, fromId, toId] = /^(ver_[0-9a-f]{32}) (ver_[0-9a-f]{32})$/.exec(field) ?? []
+  if (fromId === undefined || toId === undefined) throw badInput('seen', notOurForm)
+  return { fromId, toId }
+}
+
+/** `to` is the version to go back to; empty for the one before the current one. */
+const show = async (at: AppVisit, to: string): Promise<Response> => {
+  const { visit, app, environment } = at
+  const { platform } = visit.door
+  const catalogue = await readCatalogue(platform)
+  const status = environment === 'production' ? 'superseded' : null
+  const listed = await listVersionSummaries(platform, app.id, { status }, { limit: 100, cursor: null })
+  const targets = listed.data.filter(({ id }) => status !== null || id !== app.developmentVersionId)
+  const target = to === '' ? null : { version: to }
+  const found = await outcomeOf(previewRollback(platform, app.id, { environment, target }))
+  const changes =
+    status === null ? null : await listLiveChanges(platform, app.id, { limit: changesShown, cursor: null })
+  const error = found.kind === 'refused' && to !== '' && visit.refused === undefined ? found.error : null
+  return page(
+    <AppPage
+      at={at}
+      tab="versions"
+      title={titles[environment]}
+      about={abouts[environment]}
+      switches={at.path('rollbacks', 'new')}
+    >
+      <Problem error={error} />
+      <TargetForm at={at} versions={targets.map(({ version }) => version)} to={to} />
+      {found.kind === 'refused' ? (
+        <EmptyState title={to === '' ? 'There is no previous version' : 'This version cannot be chosen'}>
+          {to === '' && targets.length > 0 ? 'Choose another version above.' : nothing[environment]}
+        </EmptyState>
+      ) : (
+        <Preview at={at} catalogue={catalogue} preview={found.value} />
+      )}
+      {changes === null || changes.data.length === 0 ? null : (
+        <section>
+          <h2>What was live</h2>
+          <LiveVersions at={at} changes={changes.data} />
+          {changes.nextCursor === null ? null : (
+            <p>
+              <a href={at.path('live')}>Everything that was live</a>
+            </p>
+          )}
+        </section>
+      )}
+    </AppPage>,
+    { refusal: error },
+  )
+}
+
+/** The last changes of the live version that the page shows. */
+const changesShown = 10
+
+const titles = { production: 'Roll back production', development: 'Move the development head' } as const
+const abouts = {
+  production: 'Users get an earlier live version again. It replaces the current one at once.',
+  development: 'Development credentials get another version. Nothing changes for users.',
+} as const
+const nothing = {
+  production: 'Only a version that was live before can be live again.',
+  development: 'The development head can move to any other version of the app.',
+} as const
+
+type TargetFormProps = AtApp & {
+  readonly versions: readonly string[]
+  readonly to: string
+}
+
+/** Chooses another target, and shows what it would change. */
+const TargetForm = ({ at, versions, to }: TargetFormProps) =>
+  versions.length === 0 ? null : (
+    <form method="get" action={at.path('rollbacks', 'new')} class="filter-bar">
+      <div class="filter-field search">
+        <Choices
+          name="to"
+          label="Version"
+          all="Previous version"
+          options={versions.map((version) => [version, version] as const)}
+          selected={to}
+        />
+      </div>
+      <button type="submit">Preview</button>
+    </form>
+  )
+
+type PreviewProps = AtApp & {
+  readonly catalogue: ScopeCatalogue
+  readonly preview: Awaited<ReturnType<typeof previewRollback>>
+}
+
+const Preview = ({ at, catalogue, preview }: PreviewProps) => {
+  const { environment } = at
+  const { from, to, activeInstalls, newScopes, droppedScopes, changes, moreChanges } = preview
+  return (
+    <>
+      <section aria-labelledby="before-after">
+        <h2 id="before-after">{environment === 'production' ? 'What users see' : 'What development sees'}</h2>
+        <Table
+          label="Before and after"
+          rows={[
+            { when: 'Now', version: from },
+            { when: 'After', version: to },
+          ]}
+          rowHeader="When"
+          columns={{
+            When: ({ when }) => when,
+            Version: ({ version }) => (
+              <>
+                <a href={at.path('versions', version.version)}>{version.version}</a>{' '}
+                <VersionStatusBadge status={version.status} />
+              </>
+            ),
+            File: ({ version }) => <bdi>{version.artifact?.filename ?? 'None'}</bdi>,
+            'Last live': ({ version }) => <Time at={version.activatedAt} otherwise="Never" />,
+          }}
+        />
+        <p>{environment === 'production' ? reachOf(activeInstalls) : 'Nothing changes for users.'}</p>
+      </section>
+      <section aria-labelledby="scopes">
+        <h2 id="scopes">Scopes</h2>
+        {to.scopes.length === 0 && droppedScopes.length === 0 ? (
+          <p class="muted">Neither version asks for a scope.</p>
+        ) : (
+          <ScopeChanges catalogue={catalogue} scopes={to.scopes} added={newScopes} dropped={droppedScopes} />
+        )}
+      </section>
+      <section aria-labelledby="manifest">
+        <h2 id="manifest">Manifest</h2>
+        {changes.length === 0 ? (
+          <p class="muted">Nothing changes.</p>
+        ) : (
+          <ChangeTable changes={changes} columns={['Now', 'After']} />
+        )}
+        {moreChanges === 0 ? null : (
+          <p class="muted">
+            {moreChanges} more changes are not shown here. Compare the manifests on the pages of the versions.
+          </p>
+        )}
+      </section>
+      <Form action={at.path('rollbacks')} visit={at.visit} class="measure">
+        <input type="hidden" name="environment" value={environment} />
+        <input type="hidden" name="to" value={to.version} />
+        <input type="hidden" name="seen" value={`${from.id} ${to.id}`} />
+        <Field
+          label="Reason"
+          name="reason"
+          hint="Optional. It is shown in the list of rollbacks."
+          rows={2}
+          input={{ maxLength: versionLimits.reason }}
+        />
+        <SendOrCancel
+          button={
+            environment === 'production' ? `Roll back to ${to.version}` : `Make ${to.version} the development head`
+          }
+          back={at.path('versions')}
+        />
+      </Form>
+    </>
+  )
+}
+
+const reachOf = (installs: number): string =>
+  installs === 0
+    ? 'No install is active. New installs get it.'
+    : `${installs === 1 ? 'One active install gets' : `${installs} active installs get`} it at once.`

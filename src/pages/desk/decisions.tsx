@@ -12,7 +12,7 @@ import { formOf, valuesIn, optionalText, outcomeOf, text, textOf, texts, typedIn
 import { seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
 import { StepButton, stepsOf } from '../step.tsx'
-import { readSeen, seenField } from '../version.ts'
+import { readSeen, seenField } from '../version.tsx'
 import type { Values } from '../kept-form.ts'
 import type { Visit } from '../visit.ts'
 import { deskArea, notAsShown, reviewPath } from './desk-page.tsx'

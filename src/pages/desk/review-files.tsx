@@ -17,7 +17,7 @@ import { FilterBar, noMatch, Pager, Segments } from '../design/list-tools.tsx'
 import { Table } from '../design/table.tsx'
 import { list, listRoutes, search, tabs } from '../list.ts'
 import { page } from '../page.ts'
-import { unlessDamaged } from '../version.ts'
+import { unlessDamaged } from '../version.tsx'
 import type { Visit } from '../visit.ts'
 import { DeskPage, deskPaths, reviewPath } from './desk-page.tsx'
 

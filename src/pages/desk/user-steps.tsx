@@ -11,8 +11,7 @@ import { ChosenName } from '../design/values.tsx'
 import { emptyForm, formOf, optionalText } from '../form.ts'
 import { showOnce } from '../secret-page.tsx'
 import { stepsOf } from '../step.tsx'
-import { deskArea } from './desk-page.tsx'
-import { newLinkPath } from './users.tsx'
+import { deskArea, userPath } from './desk-page.tsx'
 
 const ofUser = stepsOf({
   area: deskArea,
@@ -82,7 +81,7 @@ const resetLink = ofUser('reset-link', {
   act: async ({ visit }, { id }, find) => {
     await find()
     const { link } = await visit.asOperator({ may: isForSomebodyElse(id) }).do(createResetLink, id)
-    return showOnce(visit, newLinkPath(id), link)
+    return showOnce(visit, userPath(id, 'new-link'), link)
   },
   done: {},
 })

@@ -1,18 +1,34 @@
-import { countUsers, inspectUser, searchUsers, type UserSummary } from '../../operations/users/find-user.ts'
+import {
+  countUsers,
+  type InspectedUser,
+  inspectUser,
+  searchUsers,
+  type UserSummary,
+} from '../../operations/users/find-user.ts'
 import { Avatar } from '../design/avatar.tsx'
-import { Badge } from '../design/badge.tsx'
+import { AppStatusBadge, Badge } from '../design/badge.tsx'
 import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
-import { page } from '../page.ts'
+import { page, seeOther } from '../page.ts'
 import { choice, list, listRoutes, order, search, timeOrders } from '../list.ts'
 import type { Visit } from '../visit.ts'
-import { deskForm, DeskPage, deskPaths, userPath } from './desk-page.tsx'
+import { deskAppPath, deskForm, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 import { inviteUser } from '../../operations/users/passwords.ts'
-import { email, line } from '../design/field.tsx'
-import { ShownOnce } from '../design/values.tsx'
-import { formOf } from '../form.ts'
+import { email, Field, line } from '../design/field.tsx'
+import { Details, Facts, ShownOnce, Time } from '../design/values.tsx'
+import { emptyForm, formOf, text } from '../form.ts'
 import { secretPage, showOnce } from '../secret-page.tsx'
-import { pageFor, routes } from '../change.tsx'
+import { changed, pageFor, routes } from '../change.tsx'
+import { builderPage, mayUsePassword, type SignInRules } from '../../domain/sign-in-rules.ts'
+import { lostMailSentence } from '../../domain/mail.ts'
+import { renameUser, setUserEmail } from '../../operations/users/users.ts'
+import { setUserStatus } from '../../operations/users/set-user-status.ts'
+import { ButtonForm, Form } from '../design/form.tsx'
+import { proveFirst } from '../proof.ts'
+import { noticesOf, StepLinks, stepRoutes } from '../step.tsx'
+import { deskAudit } from './audit.tsx'
+import { counted } from '../words.ts'
+import { hasFactors, userSteps } from './user-steps.tsx'
 
 const deskUsers = list('desk-users', deskPaths.users, {
   q: search('Name, email address or ID in the builder'),
@@ -24,7 +40,7 @@ const deskUsers = list('desk-users', deskPaths.users, {
   sort: order([['email', 'Email address'], ...timeOrders]),
 })
 
-const show = async (visit: Visit): Promise<Response> => {
+const showUsers = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door
   const asked = deskUsers.read(visit)
   const { q: part, status, role, sort } = asked.values
@@ -68,7 +84,7 @@ const UserRow = ({ user, isOneself }: { readonly user: UserSummary; readonly isO
 
 type UserBadgesProps = { readonly user: Pick<UserSummary, 'status' | 'isOperator' | 'suspendedAt'> }
 
-export const UserBadges = ({ user }: UserBadgesProps) => (
+const UserBadges = ({ user }: UserBadgesProps) => (
   <>
     <Badge tone={user.status === 'active' ? 'good' : 'bad'}>{user.status === 'active' ? 'Active' : 'Disabled'}</Badge>{' '}
     {user.isOperator ? <Badge>Operator</Badge> : null}{' '}
@@ -78,7 +94,7 @@ export const UserBadges = ({ user }: UserBadgesProps) => (
 
 /** Every user, with a search; the form that invites one, and the page that shows a link once. */
 export const deskUsersRoutes = routes(() => [
-  listRoutes(deskUsers, { by: 'operator', show }),
+  listRoutes(deskUsers, { by: 'operator', show: showUsers }),
   pageFor('operator', '/desk/users/:id/new-link', async (visit, { id }) => {
     const user = await inspectUser(visit.door.platform, id)
     return secretPage(visit, (link) => <NewLinkPage visit={visit} user={user} link={link} />)
@@ -102,7 +118,7 @@ export const deskUsersRoutes = routes(() => [
     act: async ({ visit, fields, ticket }) => {
       const input = { email: fields.email, name: fields.name, isOperator: false }
       const { user, link } = await visit.asOperator({ ticket }).do(inviteUser, input)
-      return showOnce(visit, newLinkPath(user.id), link)
+      return showOnce(visit, userPath(user.id, 'new-link'), link)
     },
     again: () => ({ section: 'desk', href: deskPaths.users, name: 'Go to the users', message: invitedBefore }),
   }),
@@ -110,9 +126,6 @@ export const deskUsersRoutes = routes(() => [
 
 const invitedBefore =
   'This form was sent before. Nothing was done a second time. If the user was created, they are in the list. A link is shown only once: if you did not see it, open the user and create a reset link.'
-
-/** Where a new link of this user is shown. */
-export const newLinkPath = (userId: string): string => userPath(userId, 'new-link')
 
 type NewLinkPageProps = {
   readonly visit: Visit
@@ -147,3 +160,220 @@ const NewLinkPage = ({ visit, user, link }: NewLinkPageProps) => (
     </ShownOnce>
   </DeskPage>
 )
+
+const notices = {
+  renamed: 'The user has the new name.',
+  email: 'The user signs in with the new address from now on.',
+  enable: 'The user is enabled and can sign in again. Suspended apps stay suspended.',
+  ...noticesOf(...userSteps),
+} as const
+
+const userPattern = '/desk/users/:id'
+const nameForm = formOf({ name: text })
+const emailForm = formOf({ to: text })
+
+/** One user, and what can be changed about them. `user-steps.tsx` has what asks first. */
+export const deskUserRoutes = routes(() => [
+  stepRoutes(...userSteps),
+  pageFor('operator', userPattern, show),
+  pageFor('operator', `${userPattern}/edit`, showEdit),
+  changed(`${userPattern}/enable`, {
+    by: 'operator',
+    effect: 'gives a right',
+    form: emptyForm,
+    show,
+    act: async ({ visit }, { id }) => {
+      await visit.asOperator().do(setUserStatus, { userId: id, status: 'active' })
+      return seeOther(`${userPath(id)}?done=enable`)
+    },
+  }),
+  changed(`${userPattern}/rename`, {
+    by: 'operator',
+    effect: 'renames',
+    form: nameForm,
+    show: showEdit,
+    act: async ({ visit, fields: { name } }, { id }) => {
+      await visit.asOperator().do(renameUser, { userId: id, name })
+      return seeOther(`${userPath(id)}?done=renamed`)
+    },
+  }),
+  changed(`${userPattern}/set-email`, {
+    by: 'operator',
+    effect: 'gives a way to sign in',
+    form: emailForm,
+    show: showEdit,
+    act: async ({ visit, fields: { to } }, { id }) => {
+      await visit.asOperator().do(setUserEmail, { userId: id, to })
+      return seeOther(`${userPath(id)}?done=email`)
+    },
+  }),
+])
+
+type Id = { readonly id: string }
+
+const show = async (visit: Visit, { id }: Id): Promise<Response> => {
+  const user = await inspectUser(visit.door.platform, id)
+  const isOneself = user.id === visit.userId
+  return page(
+    <DeskPage
+      title={user.name}
+      about={user.email}
+      avatarId={user.id}
+      badges={<UserBadges user={user} />}
+      belongsTo={user.email}
+      visit={visit}
+      tab={deskPaths.users}
+      notices={notices}
+      actions={
+        <a class="button" href={userPath(id, 'edit')}>
+          Change name or address
+        </a>
+      }
+    >
+      {user.addressHolders.map((holder) => (
+        <p class="notice">
+          The identity provider says that the address of{' '}
+          <a href={userPath(holder.id)}>
+            <bdi>{holder.name}</bdi>
+          </a>{' '}
+          belongs to this user now. Both accounts stay as they are. Once that account has another address or is erased,
+          this one gets the address when the user signs in again.
+        </p>
+      ))}
+      {user.lastMailFault === null ? null : <p class="notice">{lostMailSentence(user.lastMailFault)}</p>}
+      <UserFacts user={user} ways={waysOf(visit.door.platform.signIn, user)} />
+      <OwnApps user={user} mostApps={visit.door.platform.quotas.apps} />
+      <h2>Access and rights</h2>
+      {isOneself ? (
+        <p class="muted">
+          This is you. Only another operator can disable you or remove your operator rights.
+          {visit.session.user.hasPassword ? (
+            <>
+              {' '}
+              To change your password, go to <a href="/account/password">Account, Password</a>, which asks for the
+              current one.
+            </>
+          ) : null}
+        </p>
+      ) : (
+        <>
+          {user.status === 'active' ? null : (
+            <div class="step">
+              <p>
+                The user is disabled. If you enable them, they can sign in again, and the access that they gave to apps
+                works again unless it has expired. Their suspended apps stay suspended.
+              </p>
+              <ButtonForm action={userPath(id, 'enable')} visit={visit} asks={proveFirst(visit)}>
+                Enable this user
+              </ButtonForm>
+            </div>
+          )}
+          <StepLinks visit={visit} steps={userSteps} of={user} params={{ id }} />
+        </>
+      )}
+    </DeskPage>,
+  )
+}
+
+const UserFacts = ({ user, ways }: { readonly user: InspectedUser; readonly ways: readonly string[] }) => (
+  <Facts
+    of={{
+      'Signs in': ways.length === 0 ? 'Cannot sign in: no method is available to them' : ways.join(', '),
+      'ID in the builder': user.externalId && <code>{user.externalId}</code>,
+      Suspended: user.suspendedAt && (
+        <>
+          Since <Time at={user.suspendedAt} /> because data was lost.
+        </>
+      ),
+      'Second factors': hasFactors(user)
+        ? [
+            ...(user.factors.totp === null ? [] : ['Authenticator app']),
+            ...(user.factors.passkeys.length === 0 ? [] : [counted(user.factors.passkeys.length, 'passkey')]),
+          ].join(', ')
+        : null,
+      Created: <Time at={user.createdAt} />,
+      ID: <code>{user.id}</code>,
+      Events: <a href={deskAudit.to({ actor: user.id })}>User audit log</a>,
+    }}
+  />
+)
+
+/** In which ways the user signs in here, with the settings of this server. */
+const waysOf = (
+  rules: SignInRules,
+  { isOperator, hasPassword, externalId, issuers }: InspectedUser,
+): readonly string[] => [
+  ...(hasPassword && mayUsePassword(rules, isOperator) ? ['With a password'] : []),
+  ...(externalId !== null && !isOperator && builderPage(rules) !== null ? ['Through the builder'] : []),
+  ...(rules.ways.includes('oidc') ? issuers.map((issuer) => `With an account at ${new URL(issuer).host}`) : []),
+]
+
+/** More than these are folded. */
+const shownApps = 10
+
+const OwnAppRow = ({ appId, slug, name, status }: InspectedUser['apps'][number]) => (
+  <Row
+    key={slug}
+    href={deskAppPath(slug)}
+    avatar={<Avatar id={appId} name={name} />}
+    title={<bdi>{name}</bdi>}
+    badge={<AppStatusBadge status={status} />}
+    facts={[<code>{slug}</code>]}
+  />
+)
+
+type OwnAppsProps = { readonly user: InspectedUser; readonly mostApps: number }
+
+const OwnApps = ({ user, mostApps }: OwnAppsProps) => (
+  <section aria-labelledby="own-apps">
+    <h2 id="own-apps">Own apps</h2>
+    <p class="muted">
+      {user.apps.length} of {mostApps} apps.
+    </p>
+    <RowList rows={user.apps.slice(0, shownApps)} row={OwnAppRow} />
+    {user.apps.length <= shownApps ? null : (
+      <Details summary={`${user.apps.length - shownApps} more`}>
+        <RowList rows={user.apps.slice(shownApps)} row={OwnAppRow} label="More of their apps" />
+      </Details>
+    )}
+    {user.status === 'active' ? (
+      <p>
+        <a class="button small" href={`${deskPaths.newApp}?${new URLSearchParams({ owner: user.email }).toString()}`}>
+          Create an app for this user
+        </a>
+      </p>
+    ) : null}
+  </section>
+)
+
+const showEdit = async (visit: Visit, { id }: Id): Promise<Response> => {
+  const user = await inspectUser(visit.door.platform, id)
+  return page(
+    <DeskPage
+      title="Change name or address"
+      belongsTo={user.email}
+      crumbs={[{ href: userPath(user.id), name: user.name, avatarId: user.id }]}
+      visit={visit}
+      tab={deskPaths.users}
+    >
+      <Form action={userPath(user.id, 'rename')} visit={visit} class="measure">
+        <Field
+          label="Name"
+          name="name"
+          hint="Other people see this name."
+          input={{ value: user.name, required: true, maxLength: 200, autocomplete: 'off' }}
+        />
+        <button type="submit">Save the name</button>
+      </Form>
+      <Form action={userPath(user.id, 'set-email')} visit={visit} class="measure" asks={proveFirst(visit)}>
+        <Field
+          label="Email address"
+          name="to"
+          hint="The user signs in with it. Their sessions and password stay."
+          input={{ type: 'email', value: user.email, required: true, maxLength: 254, autocomplete: 'off' }}
+        />
+        <button type="submit">Save the address</button>
+      </Form>
+    </DeskPage>,
+  )
+}

@@ -9,12 +9,15 @@ import {
 import {
   buttonNotices,
   endpointButtonRoutes,
+  EndpointFacts,
+  EndpointStatus,
   endpointStepsOf,
   hostOf,
+  kindsInWords,
+  OutcomeBadge,
   PingProblem,
   takeOutgoingShare,
-} from '../endpoint-steps.tsx'
-import { EndpointFacts, EndpointStatus, kindsInWords, OutcomeBadge } from '../endpoint-words.tsx'
+} from '../endpoints.tsx'
 import { EmptyState, Pager } from '../design/list-tools.tsx'
 import { ChoiceList, ChoiceSet, line } from '../design/field.tsx'
 import { ButtonForm } from '../design/form.tsx'
