@@ -46,7 +46,7 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
       restore: async () => (await import('./commands/restore.ts')).addRestoreCommand,
       recover: async () => (await import('./commands/recover.ts')).addRecoverCommand,
       move: async () => (await import('./commands/move.ts')).addMoveCommand,
-      clock: async () => (await import('./commands/clock.ts')).addClockCommands,
+      clock: async () => (await import('./commands/recover.ts')).addClockCommands,
       purge: async () => (await import('./commands/database.ts')).addPurgeCommand,
       seed: async () => (await import('./commands/seed.ts')).addSeedCommand,
     },
