@@ -4,7 +4,7 @@ import { withLinkLimit } from '../http/sign-in-limit.ts'
 import { askForLink } from '../operations/users/passwords.ts'
 import { changedByVisitor, openPage, routes } from './change.tsx'
 import { email, Fields } from './design/field.tsx'
-import { Form } from './design/form.tsx'
+import { Form, SendButton } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
 import { formOf } from './form.ts'
 import { page, seeOther } from './page.ts'
@@ -44,9 +44,7 @@ const showForm = (visitor: Visitor): Response =>
       <p>We send a link to your email address. It lets you set a new password.</p>
       <Form action={forgotPasswordPath} visit={visitor}>
         <Fields of={forgotForm} />
-        <button type="submit" class="primary">
-          Send the link
-        </button>
+        <SendButton>Send the link</SendButton>
       </Form>
       <p>
         <a href="/sign-in">Back to sign-in</a>

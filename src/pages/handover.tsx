@@ -7,6 +7,7 @@ import type { Door } from '../http/door.ts'
 import { completeSignIn, notCompleted } from '../operations/sessions/handover.ts'
 import { proveByBuilder } from '../operations/sessions/prove-again.ts'
 import { Layout } from './design/shell.tsx'
+import { MainLink } from './design/form.tsx'
 import { answerForm } from './form.ts'
 import { page, seeOther } from './page.ts'
 import { proveAddress, provedCookie } from './proof.ts'
@@ -118,9 +119,7 @@ export const notSignedIn = (
     <Layout title={title} visit={platform} width="narrow">
       <p>{sentence}</p>
       <p>
-        <a class="button primary" href={again}>
-          {words}
-        </a>
+        <MainLink href={again}>{words}</MainLink>
       </p>
     </Layout>,
     { cookies, status },

@@ -18,6 +18,7 @@ import { IconTile } from './design/icon.tsx'
 import { Row, RowList } from './design/row-list.tsx'
 import { Layout } from './design/shell.tsx'
 import { LastUsed } from './design/values.tsx'
+import { LinkButton } from './design/form.tsx'
 import { canOpen, OpenButton } from './open-button.tsx'
 import { page } from './page.ts'
 import type { Visit } from './visit.ts'
@@ -142,14 +143,7 @@ const ownAccess = async (visit: Visit, isWithoutApps: boolean) => {
             rows={installs.data}
             row={(install) => <InstallRow install={install} />}
             empty={
-              <EmptyState
-                title="No app is installed yet"
-                action={
-                  <a class="button" href="/apps">
-                    Find apps
-                  </a>
-                }
-              >
+              <EmptyState title="No app is installed yet" action={<LinkButton href="/apps">Find apps</LinkButton>}>
                 <p>Apps add something to your websites and stores. You agree to what each may do.</p>
               </EmptyState>
             }

@@ -2,7 +2,7 @@ import type { PlatformError } from '../domain/errors.ts'
 import { invitationPath } from '../domain/member.ts'
 import { secretIn } from '../domain/secret.ts'
 import { acceptInvitation, openInvitation, type OpenInvitation } from '../operations/apps/members.ts'
-import { Form } from './design/form.tsx'
+import { Form, LinkButton, SendButton } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
 import { ChosenName } from './design/values.tsx'
 import { emptyForm, outcomeOf } from './form.ts'
@@ -50,12 +50,8 @@ const show = async (visit: Visit): Promise<Response> => {
       </p>
       <Form action={invitationPath} query={{ link }} visit={visit}>
         <div class="beside">
-          <button type="submit" class="primary">
-            {role === 'publisher' ? 'Take over the app' : 'Join'}
-          </button>
-          <a class="button" href="/">
-            Not now
-          </a>
+          <SendButton>{role === 'publisher' ? 'Take over the app' : 'Join'}</SendButton>
+          <LinkButton href="/">Not now</LinkButton>
         </div>
       </Form>
     </Layout>,

@@ -1,5 +1,6 @@
 import { endingStep } from '../domain/install.ts'
 import type { OwnInstall } from '../operations/installs/lists.ts'
+import { SmallLink } from './design/form.tsx'
 
 /** The page of an install that shows the app in a frame. Its type is the path itself, from which Elysia infers the parameters of a route. */
 export const openInstallPath = <Id extends string>(id: Id) => `/installs/${id}/open` as const
@@ -12,12 +13,12 @@ type OfInstall = { readonly install: OwnInstall }
 
 /** The way into the page of the app. */
 export const OpenButton = ({ install }: OfInstall) => (
-  <a class="button small" href={openInstallPath(install.id)}>
+  <SmallLink href={openInstallPath(install.id)}>
     Open
     <span class="unseen">
       <NamedInstall install={install} />
     </span>
-  </a>
+  </SmallLink>
 )
 
 /** What tells apart buttons with the same words. */

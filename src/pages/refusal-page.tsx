@@ -3,6 +3,7 @@ import type { RefusalPage } from '../http/envelope.ts'
 import { programPaths } from '../http/paths.ts'
 import { RightAddress } from './design/field.tsx'
 import { Layout, type PlatformFrame, RequestLine } from './design/shell.tsx'
+import { LinkButton } from './design/form.tsx'
 import { isReading, logCodeOf, page, requestedPage, seeOther, SendTo, type SentForm } from './page.ts'
 import { proveAddress, provePath } from './proof.ts'
 import { refusalInWords } from './words.ts'
@@ -51,9 +52,7 @@ export const refusalPage =
         </p>
         <RightAddress error={error} />
         <p>
-          <a class="button" href="/">
-            Go to the start page
-          </a>
+          <LinkButton href="/">Go to the start page</LinkButton>
         </p>
         <RequestLine requestId={call.requestId} />
       </Layout>,

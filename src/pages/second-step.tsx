@@ -15,7 +15,7 @@ import { type Entry, type PendingSignIn, pendingSignInSeconds } from '../operati
 import { signOut } from '../operations/sessions/own-sessions.ts'
 import { enrolAndSignIn } from '../operations/sessions/sign-in.ts'
 import { changedByVisitor, openPage, routes, type VisitorSubmission } from './change.tsx'
-import { Form } from './design/form.tsx'
+import { Form, SendButton } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
 import { type FormShape, formOf, secretText, textOf } from './form.ts'
 import type { Values } from './kept-form.ts'
@@ -206,9 +206,7 @@ const showCode = async (step: Step): Promise<Response> => {
             kind="get"
             options={asked}
           >
-            <button type="submit" class="primary">
-              Use a passkey
-            </button>
+            <SendButton>Use a passkey</SendButton>
           </PasskeyForm>
           <p data-without-passkey>Passkeys need JavaScript and a browser that supports them. Enter a code instead.</p>
         </>
@@ -245,9 +243,7 @@ const showEnrolment = async (step: Step): Promise<Response> => {
       <p>This account needs a second factor. Set one up to finish signing in.</p>
       <Form action={signInSteps.enrolment} hidden={{ return_to: step.returnTo }} visit={visitor}>
         <TotpFields whom={whomOf(step)} email={email} sent={sent} />
-        <button type="submit" class="primary">
-          Turn it on and sign in
-        </button>
+        <SendButton>Turn it on and sign in</SendButton>
       </Form>
       {asked === null ? null : (
         <PasskeyForm

@@ -5,7 +5,7 @@ import type { Door } from '../http/door.ts'
 import { inLineForHashing, signInHere } from '../http/sign-in-limit.ts'
 import { openPasswordLink, usePasswordLink } from '../operations/users/passwords.ts'
 import { changedByVisitor, openPage, routes, type VisitorSubmission } from './change.tsx'
-import { Form } from './design/form.tsx'
+import { Form, MainLink, SendButton } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
 import { answerForm, formOf, outcomeOf, secretText, textOf } from './form.ts'
 import type { Values } from './kept-form.ts'
@@ -60,9 +60,7 @@ const showForm = async (visitor: Visitor, sent: Values): Promise<Response> => {
             <input type="text" name="username" autocomplete="username" value={user.email} readOnly hidden />
             <input type="hidden" name="link" value={link} />
             <NewPasswordFields />
-            <button type="submit" class="primary">
-              Set the password
-            </button>
+            <SendButton>Set the password</SendButton>
           </Form>
         </Layout>,
         { cookies, hidesAddress: true },
@@ -96,9 +94,7 @@ const showDone = (door: Door): Response =>
     <Layout title="Your password is set" visit={door.platform} width="narrow">
       <p>Sign in with it now. The link no longer works.</p>
       <p>
-        <a class="button primary" href="/sign-in">
-          Sign in
-        </a>
+        <MainLink href="/sign-in">Sign in</MainLink>
       </p>
     </Layout>,
   )

@@ -8,7 +8,7 @@ import type { Entry } from '../operations/sessions/entry.ts'
 import { hasAccounts } from '../operations/users/find-user.ts'
 import { changedByVisitor, openPage, routes } from './change.tsx'
 import { email, Field, Fields } from './design/field.tsx'
-import { Form } from './design/form.tsx'
+import { Form, LinkButton, SendButton } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
 import { CodeBlock } from './design/values.tsx'
 import { signOutHere, formOf, secretText, text, textOf } from './form.ts'
@@ -196,9 +196,7 @@ const PasswordForm = ({ visitor, returnTo }: PasswordFormProps) => (
       name="password"
       input={{ type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 }}
     />
-    <button type="submit" class="primary">
-      Sign in
-    </button>
+    <SendButton>Sign in</SendButton>
   </Form>
 )
 
@@ -222,9 +220,7 @@ const OtherWays = ({ rules, returnTo }: OtherWaysProps) => {
     <>
       {others.map(({ way, words }) => (
         <p key={way}>
-          <a class="button" href={`/sign-in/${way}?${query}`}>
-            {words}
-          </a>
+          <LinkButton href={`/sign-in/${way}?${query}`}>{words}</LinkButton>
         </p>
       ))}
       {mayUsePassword(rules, false) ? null : <p class="muted">Only operators have passwords here.</p>}

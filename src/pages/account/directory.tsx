@@ -20,6 +20,7 @@ import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { BackToBuilder, Layout } from '../design/shell.tsx'
 import { Details, Facts, Time } from '../design/values.tsx'
+import { LinkButton, SmallLink } from '../design/form.tsx'
 import { describes, list, search } from '../list.ts'
 import { page, sharedPage } from '../page.ts'
 import { noPlace } from './install-question.tsx'
@@ -69,9 +70,9 @@ const showDirectory = async (door: Door, request: Request, shared: ReturnType<ty
       about="Apps for your websites and stores. You see what each may do before you install it."
       actions={
         as === 'signed in' ? undefined : (
-          <a class="button" href={`/sign-in?${new URLSearchParams({ return_to: accountPaths.directory }).toString()}`}>
+          <LinkButton href={`/sign-in?${new URLSearchParams({ return_to: accountPaths.directory }).toString()}`}>
             Sign in
-          </a>
+          </LinkButton>
         )
       }
     >
@@ -178,10 +179,10 @@ const Buttons = ({ app, isSignedIn, installs, has, isMain = false }: ButtonsProp
         </Badge>
       </a>
       {framed === undefined ? null : (
-        <a class="button small" href={openInstallPath(framed.id)}>
+        <SmallLink href={openInstallPath(framed.id)}>
           Open
           {named}
-        </a>
+        </SmallLink>
       )}
     </>
   )

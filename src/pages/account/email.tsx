@@ -7,7 +7,7 @@ import { inspectUser } from '../../operations/users/find-user.ts'
 import { askForEmail, openPasswordLink, useEmailLink } from '../../operations/users/passwords.ts'
 import { email, Fields } from '../design/field.tsx'
 import { changedByVisitor, formPage, openPage, routes } from '../change.tsx'
-import { Form } from '../design/form.tsx'
+import { Form, MainLink, SendButton } from '../design/form.tsx'
 import { Layout } from '../design/shell.tsx'
 import { textOf, outcomeOf, answerForm, formOf, secretText } from '../form.ts'
 import type { Values } from '../kept-form.ts'
@@ -74,9 +74,7 @@ const show = async (visit: Visit): Promise<Response> => {
       {setBy === null ? (
         <Form action={accountPaths.email} visit={visit} class="measure" asks={proveFirst(visit)}>
           <Fields of={emailForm} />
-          <button type="submit" class="primary">
-            Send the link
-          </button>
+          <SendButton>Send the link</SendButton>
         </Form>
       ) : null}
     </AccountPage>,
@@ -97,9 +95,7 @@ const showConfirmation = async (visitor: Visitor, sent: Values) => {
           </p>
           <Form action={emailLinkPath} visit={visitor} bound={[link]}>
             <input type="hidden" name="link" value={link} />
-            <button type="submit" class="primary">
-              Confirm
-            </button>
+            <SendButton>Confirm</SendButton>
           </Form>
         </Layout>,
         { cookies, hidesAddress: true },
@@ -128,9 +124,7 @@ const showDone = (door: Door): Response =>
     <Layout title="Your address is changed" visit={door.platform} width="narrow">
       <p>From now on, sign in with the new address. We have notified the old one.</p>
       <p>
-        <a class="button primary" href={accountPaths.overview}>
-          Go to your account
-        </a>
+        <MainLink href={accountPaths.overview}>Go to your account</MainLink>
       </p>
     </Layout>,
   )

@@ -3,7 +3,7 @@ import { addAuthenticatorApp, removeFactor, replaceRecoveryCodes } from '../../o
 import { type Factors, factorsOf } from '../../operations/factors/factors.ts'
 import { formPage, pageFor, routes } from '../change.tsx'
 import { Badge } from '../design/badge.tsx'
-import { Form, SendOrCancel } from '../design/form.tsx'
+import { Form, LinkButton, MainLink, SendOrCancel, SmallLink } from '../design/form.tsx'
 import { IconTile } from '../design/icon.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { Layout } from '../design/shell.tsx'
@@ -157,9 +157,7 @@ const TotpRow = ({ visit, factors: { totp } }: FactorsProps) => (
     }
     actions={
       totp === null ? (
-        <a class="button small" href={accountPaths.totp}>
-          Set up
-        </a>
+        <SmallLink href={accountPaths.totp}>Set up</SmallLink>
       ) : (
         <StepButton visit={visit} step={totpRemoval} of={null} params={{}} look="small">
           {' '}
@@ -229,9 +227,7 @@ const showCodes = (visit: Visit): Response => {
           </>
         )}
         <p>
-          <a class="button" href={returnTo}>
-            {codes === null ? 'Continue' : 'I have saved them: continue'}
-          </a>
+          <LinkButton href={returnTo}>{codes === null ? 'Continue' : 'I have saved them: continue'}</LinkButton>
         </p>
       </AccountPage>
     )
@@ -255,15 +251,9 @@ const showOffer = async (visit: Visit): Promise<Response> => {
         </p>
       )}
       <p class="beside">
-        <a class="button primary" href={withReturn(accountPaths.totp, returnTo)}>
-          Set up an authenticator app
-        </a>
-        <a class="button" href={accountPaths.addPasskey}>
-          Add a passkey
-        </a>
-        <a class="button" href={returnTo}>
-          Not now
-        </a>
+        <MainLink href={withReturn(accountPaths.totp, returnTo)}>Set up an authenticator app</MainLink>
+        <LinkButton href={accountPaths.addPasskey}>Add a passkey</LinkButton>
+        <LinkButton href={returnTo}>Not now</LinkButton>
       </p>
     </Layout>,
   )
@@ -386,9 +376,9 @@ const AddPasskeyRow = ({ visit }: { readonly visit: Visit }) => (
       visit.session.user.hasPassword ? 'It also signs you in without your password.' : null,
     ]}
     actions={
-      <a class="button small" href={accountPaths.addPasskey}>
+      <SmallLink href={accountPaths.addPasskey}>
         Add<span class="unseen"> a passkey</span>
-      </a>
+      </SmallLink>
     }
   />
 )

@@ -15,7 +15,7 @@ import { isOf, uninstall } from './steps.tsx'
 import { endingStep, installPath } from '../../domain/install.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge, InstallStatusBadge } from '../design/badge.tsx'
-import { Form } from '../design/form.tsx'
+import { Form, MainLink, SmallLink } from '../design/form.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Time } from '../design/values.tsx'
 import { StepButton } from '../step.tsx'
@@ -101,11 +101,7 @@ const show = async (visit: Visit): Promise<Response> => {
           ) : (
             <EmptyState
               title="No app is installed"
-              action={
-                <a class="button primary" href={accountPaths.directory}>
-                  Find apps
-                </a>
-              }
+              action={<MainLink href={accountPaths.directory}>Find apps</MainLink>}
             >
               Apps add something to your websites and stores. You see what each may do before you install it.
             </EmptyState>
@@ -189,13 +185,13 @@ const NewScopes = ({ visit, catalogue, install }: InstallRowProps) => {
 /** The way to install an app again that was removed. */
 const Again = ({ install: { app, appName, appStatus, environment } }: Pick<InstallRowProps, 'install'>) =>
   appStatus === 'suspended' ? null : (
-    <a class="button small" href={installPath(app, environment)}>
+    <SmallLink href={installPath(app, environment)}>
       Install again
       <span class="unseen">
         {': '}
         <bdi>{appName}</bdi>
       </span>
-    </a>
+    </SmallLink>
   )
 
 const Actions = ({ visit, install }: Pick<InstallRowProps, 'visit' | 'install'>) =>

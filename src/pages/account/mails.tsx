@@ -2,7 +2,7 @@ import { type MailTopic, mailTopics } from '../../domain/mail.ts'
 import { chooseMailTopics, readMailTopics } from '../../operations/mails/news.ts'
 import { formPage, routes } from '../change.tsx'
 import { ChoiceList, ChoiceSet } from '../design/field.tsx'
-import { Form } from '../design/form.tsx'
+import { Form, SendButton } from '../design/form.tsx'
 import { formOf, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import type { Visit } from '../visit.ts'
@@ -52,9 +52,7 @@ const show = async (visit: Visit): Promise<Response> => {
           />
         </ChoiceSet>
         <p class="muted">Emails about how you sign in, and about new secrets and rollbacks, always come.</p>
-        <button type="submit" class="primary">
-          Save
-        </button>
+        <SendButton>Save</SendButton>
       </Form>
     </AccountPage>,
   )

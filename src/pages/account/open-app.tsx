@@ -5,6 +5,7 @@ import { issueInstallSessionCode, type OpenedApp } from '../../operations/embedd
 import { embedScript } from '../assets.ts'
 import { emptyForm, receive } from '../form.ts'
 import { Layout } from '../design/shell.tsx'
+import { SmallLink } from '../design/form.tsx'
 import { doing } from '../proof.ts'
 import { demoAppPath } from '../demo-callback.tsx'
 import { page } from '../page.ts'
@@ -27,11 +28,7 @@ export const openAppRoutes = routes(() => [
         crumbs={[{ href: accountPaths.installs, name: 'Installs' }]}
         avatarId={opened.appId}
         icon={opened.icon}
-        actions={
-          <a class="button small" href={openInstallPath(id)}>
-            Reload the app
-          </a>
-        }
+        actions={<SmallLink href={openInstallPath(id)}>Reload the app</SmallLink>}
         about={
           <>
             On your {resourceKindInSentence(opened.place.kind)} <code>{opened.place.slug}</code>

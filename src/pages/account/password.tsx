@@ -4,7 +4,7 @@ import { actingAs } from '../../operations/acting-as.ts'
 import { changePassword } from '../../operations/users/passwords.ts'
 import { formPage, routes } from '../change.tsx'
 import { Field } from '../design/field.tsx'
-import { Form } from '../design/form.tsx'
+import { Form, SendButton } from '../design/form.tsx'
 import { formOf, secretText } from '../form.ts'
 import { NewPasswordFields } from '../set-password.tsx'
 import { page, seeOther } from '../page.ts'
@@ -60,9 +60,7 @@ const show = (visit: Visit): Response => {
           Connected apps stay connected, because they never knew your password. If somebody else has used your account,
           check <a href={accountPaths.apps}>your connected apps</a> as well.
         </p>
-        <button type="submit" class="primary">
-          Change password
-        </button>
+        <SendButton>Change password</SendButton>
       </Form>
     </AccountPage>,
   )

@@ -6,7 +6,7 @@ import type { Platform } from '../../operations/platform.ts'
 import { meansOf, type ProofGiven, proveAgain } from '../../operations/sessions/prove-again.ts'
 import { formPage, pageFor, routes } from '../change.tsx'
 import { Field } from '../design/field.tsx'
-import { SendOrCancel, Form } from '../design/form.tsx'
+import { Form, LinkButton, MainLink, SendOrCancel } from '../design/form.tsx'
 import { Layout } from '../design/shell.tsx'
 import { formOf, optionalText, secretText, text, textOf } from '../form.ts'
 import type { Values } from '../kept-form.ts'
@@ -134,17 +134,15 @@ const show = async (visit: Visit, { returnTo, back }: Ways): Promise<Response> =
         ? null
         : means.elsewhere.map((way) => (
             <p key={way}>
-              <a class="button primary" href={`${proveElsewherePaths[way]}?${query}`}>
+              <MainLink href={`${proveElsewherePaths[way]}?${query}`}>
                 {way === 'oidc' ? `Sign in again with ${platform.signIn.providerName}` : 'Sign in again'}
-              </a>
+              </MainLink>
             </p>
           ))}
       {means.hasSome ? null : <WithoutMeans visit={visit} returnTo={returnTo} canTry={means.elsewhere.length > 0} />}
       {means.password ? null : (
         <p class="beside apart">
-          <a class="button" href={back}>
-            Cancel
-          </a>
+          <LinkButton href={back}>Cancel</LinkButton>
         </p>
       )}
     </Layout>,
@@ -165,9 +163,9 @@ const WithoutMeans = ({ visit, returnTo, canTry }: WithoutMeansProps) => {
       {isOperator ? <p>Operators confirm with {operatorProofs(signIn)}. You have none yet.</p> : null}
       {way === undefined ? null : (
         <p>
-          <a class="button" href={`/sign-in/${way}?${new URLSearchParams({ return_to: setUp }).toString()}`}>
+          <LinkButton href={`/sign-in/${way}?${new URLSearchParams({ return_to: setUp }).toString()}`}>
             Sign in and set up an authenticator app
-          </a>
+          </LinkButton>
         </p>
       )}
       <p class="muted">

@@ -17,7 +17,7 @@ import { consoleAppPath, consolePath, newAppPath, yourApps } from './app-area.ts
 import { createApp } from '../../operations/apps/apps.ts'
 import { formPage, routes } from '../change.tsx'
 import { Field } from '../design/field.tsx'
-import { Form } from '../design/form.tsx'
+import { Form, SendButton } from '../design/form.tsx'
 import { ScopeChoice } from '../design/scopes.tsx'
 import { formOf, optionalText, text, texts } from '../form.ts'
 import { publisherHint } from './settings.tsx'
@@ -153,9 +153,7 @@ const newApp = formPage(newAppPath, {
             {/* Nearly every app that people sign in to asks who they are. */}
             <ScopeChoice catalogue={await readCatalogue(visit.door.platform)} chosen={['profile:read']} />
             <p class="muted">Choose what you need now. You can add and withdraw scopes later.</p>
-            <button type="submit" class="primary">
-              Create the app
-            </button>
+            <SendButton>Create the app</SendButton>
           </Form>
         </div>
       </Layout>,

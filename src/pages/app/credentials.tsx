@@ -16,7 +16,7 @@ import {
 import { formPage, routes, secretShownBefore } from '../change.tsx'
 import { Badge, EnvironmentBadge } from '../design/badge.tsx'
 import { Field } from '../design/field.tsx'
-import { Form, SendOrCancel } from '../design/form.tsx'
+import { Form, LinkButton, MainLink, SendOrCancel } from '../design/form.tsx'
 import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { Table } from '../design/table.tsx'
@@ -93,15 +93,11 @@ const show = async (at: AppVisit): Promise<Response> => {
         at.may(rightOverSecrets(environment)) ? (
           <>
             {secrets.length === 0 ? null : (
-              <a class="button" href={secretRotation.href(visit, { slug: app.slug }, { environment })}>
+              <LinkButton href={secretRotation.href(visit, { slug: app.slug }, { environment })}>
                 Rotate the {environment} secret
-              </a>
+              </LinkButton>
             )}
-            {isFull ? null : (
-              <a class="button primary" href={at.path('credentials', 'new')}>
-                Create a {environment} secret
-              </a>
-            )}
+            {isFull ? null : <MainLink href={at.path('credentials', 'new')}>Create a {environment} secret</MainLink>}
           </>
         ) : undefined
       }

@@ -18,7 +18,7 @@ import { formPage, routes } from '../change.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge, MemberBadges } from '../design/badge.tsx'
 import { ChoiceList, ChoiceSet, Field } from '../design/field.tsx'
-import { Form } from '../design/form.tsx'
+import { Form, SendButton } from '../design/form.tsx'
 import { Count } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ChosenName, ShownOnce, Time } from '../design/values.tsx'
@@ -226,9 +226,7 @@ const InviteForm = ({ at: { visit, as, path }, at }: AtApp) => (
         hours.
       </p>
     )}
-    <button type="submit" class="primary">
-      {as === 'operator' ? 'Add the member' : 'Create the invitation'}
-    </button>
+    <SendButton>{as === 'operator' ? 'Add the member' : 'Create the invitation'}</SendButton>
   </Form>
 )
 

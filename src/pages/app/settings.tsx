@@ -8,7 +8,7 @@ import { giveScope, readCatalogue, takeScope } from '../../operations/scopes/sco
 import { linksOf, OutLink } from '../app-facts.tsx'
 import { changed, formPage, routes } from '../change.tsx'
 import { Field, SelectField } from '../design/field.tsx'
-import { ButtonForm, Form } from '../design/form.tsx'
+import { ButtonForm, Form, SendButton } from '../design/form.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeChoice, wordsOf } from '../design/scopes.tsx'
 import { Facts } from '../design/values.tsx'
@@ -379,9 +379,7 @@ export const appScopeRoutes = (place: AppPlace) =>
               given={at.app.givenScopes}
             />
             <Allowed at={at} right="settings">
-              <button type="submit" class="primary">
-                Save the scopes
-              </button>
+              <SendButton>Save the scopes</SendButton>
             </Allowed>
           </Form>
           <h2>What a change does</h2>

@@ -11,7 +11,7 @@ import { findVersion, type VersionRecord } from '../../operations/versions/versi
 import { listReviewMessages, writeReviewMessage } from '../../operations/versions/review.ts'
 import { changed, pageFor, routes } from '../change.tsx'
 import { Badge, VersionStatusBadge } from '../design/badge.tsx'
-import { Form } from '../design/form.tsx'
+import { Form, LinkButton } from '../design/form.tsx'
 import { AuditEvents } from '../audit-events.tsx'
 import { Copyable, Details as Folded, Facts, Time } from '../design/values.tsx'
 import { formOf, text } from '../form.ts'
@@ -185,11 +185,7 @@ const Actions = ({ at, version }: ActionsProps) => {
   const { current, status } = version
   return (
     <>
-      {status === 'draft' ? (
-        <a class="button" href={at.path('versions', version.version, 'edit')}>
-          Edit
-        </a>
-      ) : null}
+      {status === 'draft' ? <LinkButton href={at.path('versions', version.version, 'edit')}>Edit</LinkButton> : null}
       {status === 'draft' ? (
         <StepButton
           visit={at.visit}
@@ -200,14 +196,10 @@ const Actions = ({ at, version }: ActionsProps) => {
         />
       ) : null}
       {current.development ? null : (
-        <a class="button" href={rollback('development')}>
-          Make it the development head
-        </a>
+        <LinkButton href={rollback('development')}>Make it the development head</LinkButton>
       )}
       {isProductionRollbackTarget(status) ? (
-        <a class="button" href={rollback('production')}>
-          Roll production back to it
-        </a>
+        <LinkButton href={rollback('production')}>Roll production back to it</LinkButton>
       ) : null}
     </>
   )

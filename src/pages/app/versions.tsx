@@ -24,7 +24,7 @@ import { badInput } from '../../operations/decide.ts'
 import { previewRollback, rollBackOwnVersion } from '../../operations/versions/move-version.ts'
 import { readCatalogue } from '../../operations/scopes/scopes.ts'
 import { Field, Problem } from '../design/field.tsx'
-import { Form, SendOrCancel } from '../design/form.tsx'
+import { Form, LinkButton, MainLink, SendOrCancel } from '../design/form.tsx'
 import { ScopeChanges } from '../design/scopes.tsx'
 import { ChangeTable } from '../desk/review.tsx'
 import { formOf, outcomeOf, text, textOf } from '../form.ts'
@@ -75,17 +75,11 @@ const showVersions = async (visit: Visit, { slug }: AtSlug): Promise<Response> =
         <>
           {isEmpty ? null : (
             <>
-              <a class="button" href={at.path('rollbacks')}>
-                Rollbacks
-              </a>
-              <a class="button" href={at.path('rollbacks', 'new')}>
-                Roll back
-              </a>
+              <LinkButton href={at.path('rollbacks')}>Rollbacks</LinkButton>
+              <LinkButton href={at.path('rollbacks', 'new')}>Roll back</LinkButton>
             </>
           )}
-          <a class="button primary" href={at.path('versions', 'new')}>
-            Upload a version
-          </a>
+          <MainLink href={at.path('versions', 'new')}>Upload a version</MainLink>
         </>
       }
     >
@@ -151,12 +145,8 @@ const showRollbacks = async (visit: Visit, { slug }: AtSlug): Promise<Response> 
       about={rollbackWords[at.environment]}
       actions={
         <>
-          <a class="button" href={at.path('live')}>
-            What was live
-          </a>
-          <a class="button primary" href={at.path('rollbacks', 'new')}>
-            Roll back
-          </a>
+          <LinkButton href={at.path('live')}>What was live</LinkButton>
+          <MainLink href={at.path('rollbacks', 'new')}>Roll back</MainLink>
         </>
       }
     >

@@ -51,7 +51,7 @@ import { formOf, optionalText, text } from '../form.ts'
 import { secretPage } from '../secret-page.tsx'
 import { addressOf, backTo } from '../query.ts'
 import { noticesOf, StepLinks } from '../step.tsx'
-import { ButtonForm, Form } from '../design/form.tsx'
+import { ButtonForm, Form, LinkButton, MainLink } from '../design/form.tsx'
 import { actionColumn, Table } from '../design/table.tsx'
 import { proveFirst } from '../proof.ts'
 import { millisecondsInWords, readMoment } from '../words.ts'
@@ -83,13 +83,7 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
       title="Webhooks"
       switches
       notices={notices}
-      actions={
-        at.may('webhooks') ? (
-          <a class="button primary" href={at.path('webhooks', 'new')}>
-            Add an endpoint
-          </a>
-        ) : undefined
-      }
+      actions={at.may('webhooks') ? <MainLink href={at.path('webhooks', 'new')}>Add an endpoint</MainLink> : undefined}
     >
       <p>
         Webhooks notify the backend of the app of events. Each event is signed and sent over HTTPS to every endpoint
@@ -261,11 +255,7 @@ const showEndpoint = async (visit: Visit, { slug, id }: AtEndpoint): Promise<Res
       }
       notices={endpointNotices}
       actions={
-        at.may('webhooks') ? (
-          <a class="button" href={at.path('webhooks', endpoint.id, 'edit')}>
-            Edit
-          </a>
-        ) : undefined
+        at.may('webhooks') ? <LinkButton href={at.path('webhooks', endpoint.id, 'edit')}>Edit</LinkButton> : undefined
       }
     >
       <Problem error={attempts.refusal} />

@@ -62,10 +62,7 @@ export const Form = ({
     return (
       <div class={name}>
         <p>
-          <a class="button" href={asks}>
-            Confirm that it is you
-          </a>{' '}
-          to use this form.
+          <LinkButton href={asks}>Confirm that it is you</LinkButton> to use this form.
         </p>
         <fieldset disabled class="asks">
           {children}
@@ -100,6 +97,28 @@ export const Form = ({
   )
 }
 
+/** The main button of a form. */
+export const SendButton = ({ children }: { readonly children: ComponentChildren }) => (
+  <button type="submit" class="primary">
+    {children}
+  </button>
+)
+
+const linkLooking =
+  (look: string) =>
+  ({ href, children }: { readonly href: string; readonly children: ComponentChildren }) => (
+    <a class={look} href={href}>
+      {children}
+    </a>
+  )
+
+/** A link that looks like a button. */
+export const LinkButton = linkLooking('button')
+/** The same for what a page is for. */
+export const MainLink = linkLooking('button primary')
+/** The same in a row. */
+export const SmallLink = linkLooking('button small')
+
 type SendOrCancelProps = {
   /** Null if there is nothing to send. */
   readonly button: string | null
@@ -115,9 +134,7 @@ export const SendOrCancel = ({ button, back, isRed = false }: SendOrCancelProps)
         {button}
       </button>
     )}
-    <a class="button" href={back}>
-      {button === null ? 'Go back' : 'Cancel'}
-    </a>
+    <LinkButton href={back}>{button === null ? 'Go back' : 'Cancel'}</LinkButton>
   </div>
 )
 

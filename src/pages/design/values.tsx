@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { agoInWords } from '../words.ts'
+import { LinkButton } from './form.tsx'
 
 type TimeProps = {
   readonly at: number | null
@@ -126,9 +127,9 @@ export const ShownOnce = ({ value, what, advice, back, children, ...secret }: Sh
       </>
     )}
     <p>
-      <a class="button" href={back.href}>
+      <LinkButton href={back.href}>
         {value === null ? `Go to ${back.name}` : `I have copied it: go to ${back.name}`}
-      </a>
+      </LinkButton>
     </p>
   </>
 )

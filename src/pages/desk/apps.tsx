@@ -12,6 +12,7 @@ import type { ScopeName } from '../../domain/scope.ts'
 import { createApp } from '../../operations/apps/apps.ts'
 import { email, line } from '../design/field.tsx'
 import { ScopeChoice } from '../design/scopes.tsx'
+import { LinkButton } from '../design/form.tsx'
 import { formOf, texts } from '../form.ts'
 import { parameterOf } from '../query.ts'
 import { slugHint } from '../words.ts'
@@ -41,11 +42,7 @@ const show = async (visit: Visit): Promise<Response> => {
       title="Apps"
       visit={visit}
       tab={deskPaths.apps}
-      actions={
-        <a class="button" href={deskPaths.newApp}>
-          Create an app
-        </a>
-      }
+      actions={<LinkButton href={deskPaths.newApp}>Create an app</LinkButton>}
     >
       <FilterBar of={asked} isShown={apps.rows.length > 0} />
       <RowList

@@ -12,7 +12,7 @@ import { changed, formPage, navigationAbove, pageFor, routes } from '../change.t
 import { Badge } from '../design/badge.tsx'
 import { ConfirmationPage } from '../design/confirmation.tsx'
 import { Field } from '../design/field.tsx'
-import { ButtonForm, Form } from '../design/form.tsx'
+import { ButtonForm, Form, SendButton } from '../design/form.tsx'
 import { StatTile, StatTiles } from '../design/stat.tsx'
 import { actionColumn, Table } from '../design/table.tsx'
 import { CodeBlock, Lines, Time } from '../design/values.tsx'
@@ -145,9 +145,7 @@ const OfFile = ({ visit, state }: OfFileProps) => {
             required: true,
           }}
         />
-        <button type="submit" class="primary">
-          Make a backup
-        </button>
+        <SendButton>Make a backup</SendButton>
       </Form>
       <h2>Backups of this server</h2>
       <Table

@@ -5,7 +5,7 @@ import { mixedScripts } from '../../domain/name.ts'
 import type { VersionStatus } from '../../domain/version.ts'
 import { type Area, type FormChange, formPage } from '../change.tsx'
 import { Fields } from '../design/field.tsx'
-import { Form } from '../design/form.tsx'
+import { Form, SendButton } from '../design/form.tsx'
 import { page } from '../page.ts'
 import { type AreaNavigation, type FrameProps, Layout, type NavLink } from '../design/shell.tsx'
 import type { Visit } from '../visit.ts'
@@ -179,9 +179,7 @@ export const deskForm = <const Path extends string, T extends TProperties>(
           <Form action={path} visit={visit} class="measure">
             <Fields of={form} {...(values && { values: values(visit) })} />
             {await more?.(visit)}
-            <button type="submit" class="primary">
-              {button}
-            </button>
+            <SendButton>{button}</SendButton>
           </Form>
         </DeskPage>,
       ),

@@ -15,7 +15,7 @@ import { Avatar } from '../design/avatar.tsx'
 import { InstallStatusBadge } from '../design/badge.tsx'
 import { changed, pageFor, routes } from '../change.tsx'
 import { email, line, Problem, SelectField } from '../design/field.tsx'
-import { ButtonForm, Form } from '../design/form.tsx'
+import { ButtonForm, Form, LinkButton } from '../design/form.tsx'
 import { ExportForm, FilterBar, noMatch, Pager, Segments } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { emptyForm, formOf, optionalText, outcomeOf, sentTo, texts, valuesIn } from '../form.ts'
@@ -233,11 +233,7 @@ const SeveralDecided = ({ visit, decided, back }: SeveralDecidedProps) => {
       title={`${approved} approved${others === 0 ? '' : `, ${others} not`}`}
       visit={visit}
       tab={deskPaths.installs}
-      actions={
-        <a class="button" href={back}>
-          Back to the installs
-        </a>
-      }
+      actions={<LinkButton href={back}>Back to the installs</LinkButton>}
     >
       <RowList
         label="Chosen installs"
@@ -294,11 +290,7 @@ const show = async (visit: Visit): Promise<Response> => {
       visit={visit}
       tab={deskPaths.installs}
       notices={notices}
-      actions={
-        <a class="button" href={deskPaths.newInstall}>
-          Install an app for a user
-        </a>
-      }
+      actions={<LinkButton href={deskPaths.newInstall}>Install an app for a user</LinkButton>}
     >
       <Problem error={refusal} />
       <Segments label="Status" links={installSegments(counts, asked)} />

@@ -22,6 +22,7 @@ import type { ManifestChange } from '../../domain/manifest-difference.ts'
 import type { ScopeCatalogue } from '../../domain/scope.ts'
 import { ScopeChanges } from '../design/scopes.tsx'
 import { Table } from '../design/table.tsx'
+import { SmallLink } from '../design/form.tsx'
 
 const notices = {
   approved: 'The version is approved. It is not live yet.',
@@ -311,15 +312,15 @@ const ManifestChanges = ({ review }: { readonly review: Review }) => {
         </pre>
       </details>
       <p class="beside apart">
-        <a class="button small" href={reviewPath(app.slug, version.version, 'manifest')}>
+        <SmallLink href={reviewPath(app.slug, version.version, 'manifest')}>
           Complete manifest of {version.version}
-        </a>
+        </SmallLink>
         {live === null || live.id === version.id ? null : (
           <>
             {' '}
-            <a class="button small" href={reviewPath(app.slug, live.version, 'manifest')}>
+            <SmallLink href={reviewPath(app.slug, live.version, 'manifest')}>
               Complete manifest of {live.version}
-            </a>
+            </SmallLink>
           </>
         )}
       </p>

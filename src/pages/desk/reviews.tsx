@@ -5,6 +5,7 @@ import { AppStatusBadge, Badge, VersionStatusBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
 import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
+import { LinkButton } from '../design/form.tsx'
 import { choice, entry, list, listRoutes, periodFields, periodOf, search } from '../list.ts'
 import { page, seeOther } from '../page.ts'
 import type { Visit } from '../visit.ts'
@@ -46,11 +47,7 @@ const show = async (visit: Visit): Promise<Response> => {
       title="Reviews"
       visit={visit}
       tab={deskPaths.reviews}
-      actions={
-        <a class="button" href={deskPaths.decided}>
-          Decided reviews
-        </a>
-      }
+      actions={<LinkButton href={deskPaths.decided}>Decided reviews</LinkButton>}
     >
       <FilterBar of={asked} isShown={isLong(review) || isLong(activation)} />
       <h2>Waiting for review</h2>

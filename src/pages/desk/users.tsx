@@ -23,7 +23,7 @@ import { builderPage, mayUsePassword, type SignInRules } from '../../domain/sign
 import { lostMailSentence } from '../../domain/mail.ts'
 import { renameUser, setUserEmail } from '../../operations/users/users.ts'
 import { setUserStatus } from '../../operations/users/set-user-status.ts'
-import { ButtonForm, Form } from '../design/form.tsx'
+import { ButtonForm, Form, LinkButton, SmallLink } from '../design/form.tsx'
 import { proveFirst } from '../proof.ts'
 import { noticesOf, StepLinks, stepRoutes } from '../step.tsx'
 import { deskAudit } from './audit.tsx'
@@ -69,13 +69,13 @@ const UserRow = ({ user, isOneself }: { readonly user: UserSummary; readonly isO
     badge={<UserBadges user={user} />}
     actions={
       isOneself || user.status !== 'active' ? undefined : (
-        <a class="button small" href={userPath(user.id, 'disable')}>
+        <SmallLink href={userPath(user.id, 'disable')}>
           Disable
           <span class="unseen">
             {' '}
             {user.name}, {user.email}
           </span>
-        </a>
+        </SmallLink>
       )
     }
     time={['Created', user.createdAt]}
@@ -224,11 +224,7 @@ const show = async (visit: Visit, { id }: Id): Promise<Response> => {
       visit={visit}
       tab={deskPaths.users}
       notices={notices}
-      actions={
-        <a class="button" href={userPath(id, 'edit')}>
-          Change name or address
-        </a>
-      }
+      actions={<LinkButton href={userPath(id, 'edit')}>Change name or address</LinkButton>}
     >
       {user.addressHolders.map((holder) => (
         <p class="notice">
@@ -338,9 +334,9 @@ const OwnApps = ({ user, mostApps }: OwnAppsProps) => (
     )}
     {user.status === 'active' ? (
       <p>
-        <a class="button small" href={`${deskPaths.newApp}?${new URLSearchParams({ owner: user.email }).toString()}`}>
+        <SmallLink href={`${deskPaths.newApp}?${new URLSearchParams({ owner: user.email }).toString()}`}>
           Create an app for this user
-        </a>
+        </SmallLink>
       </p>
     ) : null}
   </section>

@@ -10,6 +10,7 @@ import { isJsonObject } from '../../http/openapi-schema.ts'
 import { type GuideApps, listGuideApps } from '../../operations/apps/lists.ts'
 import { FilterBar } from '../design/list-tools.tsx'
 import { Layout } from '../design/shell.tsx'
+import { LinkButton, MainLink } from '../design/form.tsx'
 import { describes, list, oneOf, search } from '../list.ts'
 import { page } from '../page.ts'
 import { docsMarkup, Turn } from './docs-frame.tsx'
@@ -101,11 +102,7 @@ export const guideRoutes = (door: Door) => {
           <Layout
             title="Guides"
             about="How to run this platform, build apps for it, and connect it to a website builder."
-            actions={
-              <a class="button" href={apiDocuments.apps.reference}>
-                API reference
-              </a>
-            }
+            actions={<LinkButton href={apiDocuments.apps.reference}>API reference</LinkButton>}
             visit={visit}
           >
             <FilterBar of={asked} />
@@ -172,18 +169,12 @@ const ReferenceLinks = ({ of }: { readonly of: keyof typeof apiDocuments }) => {
   const other = of === 'apps' ? 'builder' : 'apps'
   return (
     <>
-      <a class="button" href={path}>
-        Guides
-      </a>
-      <a class="button" href={apiDocuments[other].reference}>
+      <LinkButton href={path}>Guides</LinkButton>
+      <LinkButton href={apiDocuments[other].reference}>
         {other === 'builder' ? 'For the builder' : 'For apps'}
-      </a>
-      <a class="button" href={apiDocuments[of].path}>
-        OpenAPI document
-      </a>
-      <a class="button primary" href={apiDocuments[of].page}>
-        Try it
-      </a>
+      </LinkButton>
+      <LinkButton href={apiDocuments[of].path}>OpenAPI document</LinkButton>
+      <MainLink href={apiDocuments[of].page}>Try it</MainLink>
     </>
   )
 }
