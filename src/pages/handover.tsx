@@ -85,7 +85,7 @@ export const comeBack = async (door: Door, request: Request): Promise<Response> 
     if (visit === null || unseal(proofFor(visit), proves, signInRequestSeconds) === null)
       return refused(notCompleted.not_begun_here, 'not_begun_here')
     return await answerForm(proveByBuilder(door.platform, call, visit.session, came), {
-      done: () => seeOther(returnTo, [...forgotten, provedCookie(visit)]),
+      done: (askedAt) => seeOther(returnTo, [...forgotten, provedCookie(visit, askedAt)]),
       refused: (error) => refused(error.message, kindOf(error), proveAddress(returnTo, returnTo)),
     })
   }

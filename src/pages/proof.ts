@@ -58,9 +58,9 @@ const lifetimeSeconds = 600
 
 const proofFor = (visit: Visit) => ofSession(visit, `proved ${visit.userId}`)
 
-/** The cookie that says so from now on. */
-export const provedCookie = (visit: Visit): string =>
-  setCookie(visit.door, 'proved', seal(proofFor(visit)), lifetimeSeconds)
+/** The cookie that says so, with the time of the proof, which is now unless it was given elsewhere. */
+export const provedCookie = (visit: Visit, at?: number): string =>
+  setCookie(visit.door, 'proved', seal(proofFor(visit), '', at), lifetimeSeconds)
 
 const isProved = (visit: Visit): boolean => {
   const { door, call, session } = visit

@@ -21,11 +21,16 @@ const purposeOf = ({ door, secret, place }: SealedFor) => ({ server: door.server
 
 const timeBytes = 6
 
-export const seal = (whom: SealedFor, content: string | Uint8Array = ''): string => {
-  const { clock, random } = whom.door.platform
+/** `at` is the time from which its age counts, now by default. */
+export const seal = (
+  whom: SealedFor,
+  content: string | Uint8Array = '',
+  at = whom.door.platform.clock.now(),
+): string => {
+  const { random } = whom.door.platform
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
   const time = Buffer.alloc(timeBytes)
-  time.writeUIntBE(clock.now(), 0, timeBytes)
+  time.writeUIntBE(at, 0, timeBytes)
   return sealBytes(purposeOf(whom), Buffer.concat([time, bytes]), random.bytes(sealNonceBytes))
 }
 

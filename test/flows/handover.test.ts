@@ -7,6 +7,7 @@ import { notCompleted } from '../../src/operations/sessions/handover.ts'
 import { linkUser, putBuilderUser, createUser } from '../../src/operations/users/users.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { auditEvents } from '../support/audit-events.ts'
+import { askBeside } from '../support/beside.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
@@ -256,6 +257,29 @@ test('a sign-in counts as a proof for ten minutes only if the builder has asked 
   const other = browser()
   await other(await answered((await leave(other)).request, true))
   expect((await other(step)).location).toBeNull()
+})
+
+test('the ten minutes count from when the builder has asked, however late the browser comes back', async () => {
+  for (const agoSeconds of [540, 601]) {
+    const late = async (path: string) => {
+      await askBeside(
+        world.server.database,
+        'UPDATE sign_in_requests SET decided_at = decided_at - ?',
+        agoSeconds * 1000,
+      )
+      return path
+    }
+    const [proving, signing] = [await signedIn(), browser()]
+    expect((await proving(await late(await answered(await leaveAgain(proving), true)))).status).toBe(303)
+    await signing(await late(await answered((await leave(signing)).request, true)))
+    for (const visit of [proving, signing]) {
+      const { location } = await visit(step)
+      expect({ agoSeconds, asks: location?.startsWith('/account/prove?') ?? false }).toEqual({
+        agoSeconds,
+        asks: agoSeconds > 600,
+      })
+    }
+  }
 })
 
 const post = async (email: string) =>

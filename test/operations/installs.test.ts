@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { setAppStatus } from '../../src/operations/apps/apps.ts'
+import { deleteApp, setAppStatus, undeleteApp } from '../../src/operations/apps/apps.ts'
+import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import {
   agreeToScopes,
   endInstall,
@@ -110,6 +111,45 @@ test('an unknown install takes no step', async () => {
     })
   }
   expect(await refusalOf(endInstall(platform, trace, operator, id))).toBe('version_not_eligible')
+})
+
+test('an install is approved only while its app and its user can use it, and can always be rejected', async () => {
+  const app = await liveApp()
+  const suspended = { slug: app.slug, status: 'suspended' } as const
+  const disabled = { email: user.email, status: 'disabled', apps: { kind: 'keep' } } as const
+  for (const [end, begin, words] of [
+    [
+      async () => await setAppStatus(platform, trace, operator, suspended),
+      async () => await setAppStatus(platform, trace, operator, { ...suspended, status: 'active' }),
+      'Its app is suspended',
+    ],
+    [
+      async () => await deleteApp(platform, trace, operator, app.slug),
+      async () => {
+        await undeleteApp(platform, trace, operator, app.slug)
+        await setAppStatus(platform, trace, operator, { ...suspended, status: 'active' })
+      },
+      'Its app was deleted',
+    ],
+    [
+      async () => await setUserStatus(platform, trace, operator, disabled),
+      async () => await setUserStatus(platform, trace, operator, { email: user.email, status: 'active' }),
+      'Its user is disabled',
+    ],
+  ] as const) {
+    const approved = await install(app)
+    await end()
+    await expect(moveInstall(platform, trace, operator, { id: approved.id, step: 'approve' })).rejects.toThrow(words)
+    expect((await eventsOf(approved.id)).map(({ action }) => action)).toEqual(['install.created'])
+    await moveInstall(platform, trace, operator, { id: approved.id, step: 'reject' })
+    await begin()
+    const { id } = await install(app)
+    expect((await moveInstall(platform, trace, operator, { id, step: 'approve' })).state).toBe('active')
+    await moveInstall(platform, trace, operator, { id, step: 'deactivate' })
+  }
+  await setUserStatus(platform, trace, operator, disabled)
+  expect(await paramOf(install(app))).toBe('user')
+  await setUserStatus(platform, trace, operator, { email: user.email, status: 'active' })
 })
 
 test('an install takes each step once, and its owner ends it once', async () => {

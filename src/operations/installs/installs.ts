@@ -147,6 +147,7 @@ export const createInstall: Operation<NewInstall, InstallRecord> = async (platfo
     const found = await personOf(q, 'userId' in input ? input : { email: input.userEmail })
     const user = found instanceof PlatformError ? found : await personOf(q, { userId: found.id }) // locked before the place
     if (user instanceof PlatformError) return badInput('user', 'There is no such user.')
+    if (user.status !== 'active') return badInput('user', 'The user is disabled.')
     const scopes = await scopesOf(q, app, user, environment, input.agreedTo)
     if (scopes instanceof PlatformError) return scopes
     const resource = await q.resources.find(user.id, input.kind, input.resourceSlug)
@@ -253,6 +254,8 @@ const takeInstallStep = async (
   const { from, to } = installSteps[step]
   const found = await q.installs.find(id)
   if (found === null) return badInput('install', 'There is no such install.')
+  const refusal = step === 'approve' ? await refusalToApprove(q, found.install) : null
+  if (refusal !== null) return refusal
   if (!(await q.installs.move(id, from, to, now))) {
     return badInput('install', `Only an install that is ${from.approval} and ${from.state} can do this.`)
   }
@@ -261,6 +264,17 @@ const takeInstallStep = async (
   const told = toldOf(install.userId, { kind, externalId: resourceExternalId })
   await record({ action: `install.${pastOf[step]}`, appId, environment, target: id, told })
   return installRecord({ ...install, ...to, updatedAt: now }, kind, resourceSlug)
+}
+
+/** What gives a right asks that everything it is about can use it. A place that is gone has ended its installs. */
+const refusalToApprove = async (q: Queries, { appId, userId }: Install): Promise<PlatformError | null> => {
+  const app = await q.apps.byId(appId)
+  if (app === null || app.deletedAt !== null) return badInput('install', 'Its app was deleted: reject it.')
+  if (app.status !== 'active') return badInput('install', 'Its app is suspended: activate that first, or reject it.')
+  const user = await q.users.byId(userId)
+  return user?.status === 'active'
+    ? null
+    : badInput('install', 'Its user is disabled: enable them first, or reject it.')
 }
 
 const pastOf = {

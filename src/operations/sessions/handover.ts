@@ -117,7 +117,7 @@ export const completeSignIn = async (
     if (user?.id !== row.userId || user.isOperator || !mayEnter(user, begunAt)) {
       return refusedSignIn({ kind: 'user', id: row.userId }, 'account_closed')
     }
-    const askedAt = row.wasAsked ? now : null
+    const askedAt = row.wasAsked ? row.decidedAt : null // the browser may come back minutes later
     return await admit(change, { ...entry, askedAt, detail: { ...entry.detail, serviceKey: row.serviceKeyId } }, user)
   })
 }

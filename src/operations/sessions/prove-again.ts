@@ -102,7 +102,8 @@ export const proveByProvider = async (
   })
 
 /**
- * The same by the builder, which must say that it has asked the person again.
+ * The same by the builder, which must say that it has asked the person again. Returns when it said so: the browser may come back
+ * minutes later.
  * @throws invalid_login for somebody else, if the builder has not asked, and for an answer that is not for this browser;
  *   login_required
  */
@@ -111,14 +112,18 @@ export const proveByBuilder = async (
   trace: Trace,
   caller: SessionCaller,
   came: Returned,
-): Promise<void> =>
+): Promise<number> => {
+  let askedAt = 0
   await proveElsewhere(platform, trace, caller, 'handover', async ({ q, now }) => {
     const answer = await takeAnswer(q, came, now)
     if (answer === null) return 'not_completed'
     if (answer.userId === null) return 'rejected'
     if (answer.userId !== caller.user.id) return 'other_person'
+    askedAt = answer.decidedAt
     return answer.wasAsked ? null : 'not_asked'
   })
+  return askedAt
+}
 
 /** Records the proof, or why it is none. */
 const proveElsewhere = async (
