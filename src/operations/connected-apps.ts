@@ -1,8 +1,8 @@
 import type { Client, Place, Queries } from '../../db/database.ts'
 import { shownIcon } from '../domain/app-icon.ts'
-import { type PlatformError, refuse } from '../domain/errors.ts'
+import { PlatformError, refuse } from '../domain/errors.ts'
 import { environmentOfClientId } from '../domain/identifier.ts'
-import { type EndingStep, endingStep } from '../domain/install.ts'
+import type { EndingStep } from '../domain/install.ts'
 import { parseStoredScope, unionOf } from '../domain/scope.ts'
 import type { Actor } from './audit/event.ts'
 import { actorOf, type SessionCaller } from './authenticate.ts'
@@ -146,9 +146,14 @@ export const endInstallAndAccess: Operation<string, EndingStep> = async (platfor
   const clients = install === null ? [] : await apps.clientsOf(install.appId)
   const client = clients.find(({ environment }) => environment === install?.environment)
   if (install === null || client === undefined) throw refuse('route_not_found')
-  const step = endingStep(install) ?? 'deactivate'
   const of = { userId: install.userId, clientId: client.id }
-  await revokeInParts(platform, trace, actor, of, async (change) => await endOpenInstall(change, id))
+  let step: EndingStep = 'deactivate'
+  await revokeInParts(platform, trace, actor, of, async (change) => {
+    const taken = await endOpenInstall(change, id)
+    if (taken instanceof PlatformError) return taken
+    step = taken
+    return null
+  })
   return step
 }
 
@@ -161,7 +166,7 @@ const uninstallEverywhere = async (
   for (const install of await change.q.installs.openOfUser(userId)) {
     if (install.appId !== appId || install.environment !== environment) continue
     const refused = await endOpenInstall(change, install.id)
-    if (refused !== null) return refused
+    if (refused instanceof PlatformError) return refused
   }
   return null
 }

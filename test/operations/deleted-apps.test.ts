@@ -20,6 +20,7 @@ import { addFamily } from '../support/grant-family.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+import { meanwhileOn } from './support/meanwhile.ts'
 import { refusalOf, sessionOf, uploadVersion } from './support/owner.ts'
 import { faultsIn } from '../support/database-file.ts'
 
@@ -39,7 +40,7 @@ beforeEach(async () => {
 })
 afterEach(async () => await platform.database.close())
 
-const remove = async () => await deleteApp(platform, trace, operator, app.slug)
+const remove = async (at = platform) => await deleteApp(at, trace, operator, app.slug)
 const bringBack = async (at = platform) => await undeleteApp(at, trace, operator, app.slug)
 const activate = async () => await setAppStatus(platform, trace, operator, { slug: app.slug, status: 'active' })
 const issue = async () => (await issueAppToken(platform, trace, { ...app.production, scope: 'site:read' })).accessToken
@@ -221,4 +222,20 @@ test('an undeleted app whose publisher was erased meanwhile is activated only on
   const heir = await addUser(platform)
   await transferApp(platform, trace, operator, { slug: app.slug, email: heir.email })
   expect(await activate()).toMatchObject({ status: 'active' })
+})
+
+test.each([
+  ['of a deletion', 2, remove],
+  ['of another call that brings it back', 1, bringBack],
+] as const)('what is issued after an app was brought back does not end with the rest %s', async (_, moment, end) => {
+  if (end === bringBack) await remove()
+  let token = ''
+  const meanwhile = meanwhileOn(platform, async (transaction) => {
+    if (transaction !== moment) return
+    await bringBack()
+    await activate()
+    token = await issue()
+  })
+  expect(await refusalOf(end(meanwhile))).toBe('invalid_request')
+  expect(await authenticateAppToken(platform, token)).not.toBeNull()
 })

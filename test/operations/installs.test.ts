@@ -14,9 +14,11 @@ import type { Platform } from '../../src/operations/platform.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { addEmbeddedVersion, installEmbedded, scopesIn } from '../support/embedding.ts'
+import { endInstallAndAccess } from '../../src/operations/connected-apps.ts'
 import { operator, trace } from '../support/operator.ts'
 import { addApp, addUser, type AppInWorld } from '../support/world.ts'
 import { refusalOf, sessionOf } from './support/owner.ts'
+import { meanwhileOn } from './support/meanwhile.ts'
 
 const platform = await platformOfFile()
 const developer = await addUser(platform, 'Dora Developer')
@@ -150,6 +152,15 @@ test('an install is approved only while its app and its user can use it, and can
   await setUserStatus(platform, trace, operator, disabled)
   expect(await paramOf(install(app))).toBe('user')
   await setUserStatus(platform, trace, operator, { email: user.email, status: 'active' })
+})
+
+test('ending an install says the step that was taken, though it was approved a moment before', async () => {
+  const { id } = await install(await liveApp())
+  const approved = meanwhileOn(platform, async (transaction) => {
+    if (transaction === 1) await moveInstall(platform, trace, operator, { id, step: 'approve' })
+  })
+  expect(await endInstallAndAccess(approved, trace, operator, id)).toBe('deactivate')
+  expect((await eventsOf(id)).at(-1)?.action).toBe('install.deactivated')
 })
 
 test('an install takes each step once, and its owner ends it once', async () => {

@@ -5,6 +5,7 @@ import { clientId, recordId } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
 import { slugFormFault, typedAppName } from '../../domain/name.ts'
 import { readScopeNames, type ScopeName, parseStoredScope, scopeWords } from '../../domain/scope.ts'
+import { checkingFirst } from '../acting-as.ts'
 import type { AuditFacts } from '../audit/event.ts'
 import { badInput, decide, type Operation, refusalOfFaults, type OpenChange, refuseFault } from '../decide.ts'
 import type { Platform } from '../platform.ts'
@@ -311,8 +312,16 @@ export const deleteApp: Operation<string, AppWithoutAccess> = async (platform, t
     await record({ action: 'app.deleted', appId: found.id, target: found.id, detail })
     return await appRecord(q, { ...found, status: 'suspended', deletedAt: now, updatedAt: now })
   })
-  return { app, ended: await endIssued(platform, trace, actor, { kind: 'app', appId: app.id }) }
+  return { app, ended: await endIssued(whileDeleted(platform, app.id), trace, actor, { kind: 'app', appId: app.id }) }
 }
+
+/** The platform whose every transaction refuses unless the app is deleted: what is issued after it was brought back must not end. */
+const whileDeleted = (platform: Platform, appId: string): Platform =>
+  checkingFirst(platform, () => ({
+    each: async (q) => ((await q.apps.byId(appId))?.deletedAt === null ? badInput('app', notDeleted) : null),
+  }))
+
+const notDeleted = 'This app is not deleted.'
 
 /**
  * Undeletes an app; it stays suspended. Everything that was issued for it stays ended, and is ended here first if the
@@ -322,10 +331,11 @@ export const deleteApp: Operation<string, AppWithoutAccess> = async (platform, t
  */
 export const undeleteApp: Operation<string, AppRecord> = async (platform, trace, actor, slug) => {
   const { id, deletedAt } = await findAnyApp(platform.database.queries, slug)
-  if (deletedAt !== null) await endIssued(platform, trace, actor, { kind: 'app', appId: id })
+  if (deletedAt === null) throw badInput('app', notDeleted)
+  await endIssued(whileDeleted(platform, id), trace, actor, { kind: 'app', appId: id })
   return await decide(platform, trace, { actor }, async ({ q, now, record }) => {
     const app = await findAnyApp(q, slug)
-    if (app.deletedAt === null) return badInput('app', 'This app is not deleted.')
+    if (app.deletedAt === null) return badInput('app', notDeleted)
     if (!isUndeletable(app.deletedAt, now)) return badInput('app', tooLate)
     const overQuota = await refusalIfQuotaFull(q, platform.quotas, app.ownerId, 1, 0)
     if (overQuota !== null) return overQuota

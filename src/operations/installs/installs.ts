@@ -225,21 +225,20 @@ export const moveInstall: Operation<InstallMove, InstallRecord> = async (platfor
  * @throws version_not_eligible when it has already ended
  */
 export const endInstall: Operation<string, EndingStep> = async (platform, trace, actor, id) =>
-  await decide(platform, trace, { actor, kind: 'guarded', endsAccess: true }, async (change) => {
-    const found = await change.q.installs.find(id)
-    const step = found === null ? null : endingStep(found.install)
-    if (step === null) return refuse('version_not_eligible', { message: isOver })
-    const taken = await takeInstallStep(change, { id, step })
-    return taken instanceof PlatformError ? taken : step
-  })
+  await decide(
+    platform,
+    trace,
+    { actor, kind: 'guarded', endsAccess: true },
+    async (change) => await endOpenInstall(change, id),
+  )
 
-/** The same as part of another change. Returns its refusal, or null. */
-export const endOpenInstall = async (change: OpenChange, id: string): Promise<PlatformError | null> => {
+/** The same as part of another change. */
+export const endOpenInstall = async (change: OpenChange, id: string): Promise<EndingStep | PlatformError> => {
   const found = await change.q.installs.find(id)
   const step = found === null ? null : endingStep(found.install)
   if (step === null) return refuse('version_not_eligible', { message: isOver })
   const taken = await takeInstallStep(change, { id, step })
-  return taken instanceof PlatformError ? taken : null
+  return taken instanceof PlatformError ? taken : step
 }
 
 const isOver = 'This install has already ended. Nothing was changed.'
