@@ -380,12 +380,79 @@ test('the unit lets the service write to the folder of its backups, and refuses 
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining('cannot see backups in /home/me/backups')])
 })
 
+const bound = (path: string, access?: 'read-only') => ({
+  type: 'bind',
+  source: path,
+  target: path,
+  ...(access === undefined ? {} : { read_only: true }),
+})
+
+test('every place that a setting names is in the container, where its user can reach it', async () => {
+  const folder = temporaryFolder()
+  const secret = join(folder, 'a secret: of $mail')
+  await Bun.write(secret, 'smtp://mail.example.com')
+  const database = join(folder, 'database.url')
+  await Bun.write(database, 'postgres://app:canary@db.example/apps?sslmode=verify-full&sslrootcert=/etc/ssl/db.pem')
+  const backups = { BACKUP_DIRECTORY: '/srv/app backups' }
+  const env = { PUBLIC_URL: 'https://a.example', SMTP_URL_FILE: secret, MAIL_FROM: 'a@example.com', ...backups }
+  const { steps, services } = await printContainer({ ...env, DATABASE_URL_FILE: database })
+  const mounted = [
+    bound('/srv/app backups'),
+    bound(database, 'read-only'),
+    bound(secret.replace('$', '$$$$'), 'read-only'),
+    bound('/etc/ssl/db.pem', 'read-only'),
+  ]
+  expect(services['app-platform'].volumes).toEqual(mounted)
+  expect(steps).toContain('install -d -m 0700 -o 10001 -g 10001 "/srv/app backups"')
+  expect(steps).toContain(`chown 10001 "${database}"\n`)
+  expect(steps).not.toContain('chown 10001 /etc/ssl/db.pem')
+  const named = Object.values<string>(services['app-platform'].environment).filter((value) => value.startsWith('/'))
+  expect(named.toSorted()).toEqual(
+    mounted
+      .slice(0, 3)
+      .map(({ target }) => target)
+      .toSorted(),
+  )
+
+  const inVolume = { ...env, BACKUP_DIRECTORY: '/var/lib/app-platform/' }
+  const { services: own } = await printContainer(inVolume)
+  expect(own['app-platform'].volumes).toEqual(['data:/var/lib/app-platform', mounted[2]])
+})
+
+test('a file that a service cannot see is warned of', async () => {
+  const ofDatabase = { DATABASE_URL: 'postgres://app@db/a?sslmode=verify-full&sslrootcert=/root/db.pem' }
+  const warned: readonly (readonly [what: string, env: Readonly<Record<string, string>>, says: string])[] = [
+    ['systemd', { SMTP_URL_FILE: '/home/me/smtp.url' }, 'the file of SMTP_URL_FILE in /home/me:'],
+    ['systemd', { OIDC_CLIENT_SECRET_FILE: '/tmp/secret' }, 'the file of OIDC_CLIENT_SECRET_FILE in /tmp:'],
+    ['systemd', ofDatabase, 'the file of DATABASE_URL in /root:'],
+    ['backup-timer', ofDatabase, 'the file of DATABASE_URL in /root:'],
+  ]
+  for (const [what, env, says] of warned) {
+    const { exitCode, stderr } = await runHere(['print', what], { env, cwd: temporaryFolder() })
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining(`warning: A service cannot see ${says}`)])
+  }
+})
+
+test('a place that no container could reach is refused, and a secret in its place is not repeated', async () => {
+  const refused: readonly (readonly [what: string, env: Readonly<Record<string, string>>, says: string])[] = [
+    ['container', { SMTP_URL_FILE: 'smtp://canary@mail.example' }, 'SMTP_URL_FILE must be the absolute path'],
+    ['container', { BACKUP_DIRECTORY: '/srv' }, '/srv is for all programs'],
+  ]
+  for (const [what, more, says] of refused) {
+    const env = { PUBLIC_URL: 'https://a.example', MAIL_FROM: 'a@example.com', ...more }
+    const { exitCode, stdout, stderr } = await runHere(['print', what], { env, cwd: temporaryFolder() })
+    expect({ more, exitCode, stdout }).toEqual({ more, exitCode: 2, stdout: '' })
+    expect(stderr).toContain(says)
+    expect(stderr).not.toContain('canary')
+  }
+})
+
 test('the container publishes its metrics to the host alone, and mounts the authorities of PostgreSQL', async () => {
   const url = 'postgres://app:canary@db.example/apps?sslmode=verify-full&sslrootcert=/etc/ssl/db.pem'
   const PUBLIC_URL = 'https://apps.example.com'
   const { services } = await printContainer({ PUBLIC_URL, DATABASE_URL: url, METRICS_LISTEN: '127.0.0.1:9464' })
   const { ports, volumes, environment } = services['app-platform']
-  expect([ports, volumes]).toEqual([['127.0.0.1:9464:9464'], ['/etc/ssl/db.pem:/etc/ssl/db.pem:ro']])
+  expect([ports, volumes]).toEqual([['127.0.0.1:9464:9464'], [bound('/etc/ssl/db.pem', 'read-only')]])
   expect(environment.METRICS_LISTEN).toBe('0.0.0.0:9464')
 })
 

@@ -6,7 +6,7 @@ import alertRules from '../print/alert-rules.yml' with { type: 'text' }
 import { containerFiles, containerSettings, containerUpstream } from '../print/container.ts'
 import { type Deployment, deploymentOf, fill, reachable } from '../print/deployment.ts'
 import { caddySite, nginxSite, type ProxyTerms, proxyTerms } from '../print/proxies.ts'
-import { backupTimer, systemdUnit } from '../print/systemd.ts'
+import { backupTimer, systemdUnit, unseenFiles } from '../print/systemd.ts'
 
 export const addPrintCommands = (program: Command): void => {
   const group = program
@@ -15,13 +15,14 @@ export const addPrintCommands = (program: Command): void => {
   printCommand(group, 'systemd', 'A hardened systemd service.', systemdUnit, {
     uses: ['PORT', 'HOST', 'DATABASE_URL', 'PUBLIC_URL', 'TRUSTED_PROXIES'],
     hasAllSettings: true,
+    warnsOf: unseenFiles,
   })
   printCommand(
     group,
     'backup-timer',
     'A systemd timer and service, and a line of cron, that back up every day.',
     backupTimer,
-    { uses: ['DATABASE_URL'], hasFiles: true },
+    { uses: ['DATABASE_URL'], hasFiles: true, warnsOf: unseenFiles },
   )
   const ofProxies = ['PORT', 'HOST', 'PUBLIC_URL', 'TRUSTED_PROXIES']
   printCommand(
@@ -72,6 +73,7 @@ type PrintOptions = {
   readonly hasAllSettings?: boolean
   readonly fixed?: EnvironmentVariables
   readonly hasFiles?: boolean
+  readonly warnsOf?: (deployment: Deployment) => readonly string[]
 }
 
 const printCommand = (
@@ -79,7 +81,7 @@ const printCommand = (
   name: string,
   description: string,
   render: (deployment: Deployment) => string | Promise<string>,
-  { uses, hasAllSettings = false, fixed = {}, hasFiles = false }: PrintOptions,
+  { uses, hasAllSettings = false, fixed = {}, hasFiles = false, warnsOf = () => [] }: PrintOptions,
 ): void => {
   const command = group.command(name).description(description)
   for (const [flag, text] of uses.flatMap((setting) => (flagTexts[setting] === undefined ? [] : [flagTexts[setting]])))
@@ -92,7 +94,8 @@ const printCommand = (
       const text = await render(deployment)
       const isOfText = (doubt: string) =>
         hasAllSettings || (uses.includes('PUBLIC_URL') && uses.some((setting) => doubt.startsWith(setting)))
-      for (const doubt of deployment.doubts.filter(isOfText)) process.stderr.write(`warning: ${doubt}\n`)
+      const doubts = [...deployment.doubts.filter(isOfText), ...warnsOf(deployment)]
+      for (const doubt of doubts) process.stderr.write(`warning: ${doubt}\n`)
       process.stdout.write(flags.to === undefined ? text : await writeFiles(text, flags.to))
     })
   if (hasFiles) command.option('--to <folder>', 'write the files into this folder, and print only what to do then')

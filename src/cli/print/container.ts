@@ -2,10 +2,12 @@ import { basename, dirname } from 'node:path'
 import { program as running } from '../../runtime/program.ts'
 import { UsageError } from '../output.ts'
 import template from './container.txt' with { type: 'text' }
-import { type Deployment, fill, secretLines, stateFolder } from './deployment.ts'
+import { type Deployment, fill, type NeededPlace, refuseShared, secretLines, stateFolder } from './deployment.ts'
 import { caddyfile, type ProxyTerms } from './proxies.ts'
 
 const folder = `${stateFolder}/app-platform`
+
+const user = '10001'
 
 /** Only Caddy and the server are in this network, so whoever calls from it is Caddy. */
 const network = '10.189.0.0/24'
@@ -22,7 +24,8 @@ export const containerUpstream = ({ port }: Deployment): string => `app-platform
  * needs libgcc_s and librt, which the base image has.
  */
 export const containerFiles = (deployment: Deployment, terms: ProxyTerms): string => {
-  const { authority, file, installFrom, program, port, settings, secrets } = deployment
+  const { file, installFrom, program, port, settings, secrets } = deployment
+  const places = deployment.places.filter(({ path }) => file === null || path !== folder) // that is the volume
   if (file !== null && dirname(file) !== folder) {
     throw new UsageError(`In a container the database is in ${folder}, which is a volume: leave DATABASE_URL out.`)
   }
@@ -33,8 +36,9 @@ export const containerFiles = (deployment: Deployment, terms: ProxyTerms): strin
   return fill(template, {
     program: Bun.$.escape(installFrom ?? program),
     secretSteps: secrets.length > 0 ? `install -m 0600 /dev/null app-platform.env, ${secretLines(secrets)}` : '',
+    placeSteps: places.flatMap(placeStep).join('\n'),
     folder,
-    user: '10001:10001',
+    user: `${user}:${user}`,
     network,
     port: String(port),
     version: running.version,
@@ -49,13 +53,10 @@ export const containerFiles = (deployment: Deployment, terms: ProxyTerms): strin
       .map(([name, value]) => `${name}: ${yaml(name === 'METRICS_LISTEN' ? `0.0.0.0:${metricsPort}` : value)}`)
       .join('\n'),
     secrets: secrets.length > 0 ? 'env_file: app-platform.env' : '',
-    // The authorities must be where DATABASE_URL names them, and readable by the user of the container.
-    mount:
-      file !== null
-        ? `volumes: ["data:${folder}"]`
-        : authority === null
-          ? ''
-          : `volumes: [${yaml(`${authority}:${authority}:ro`)}]`,
+    volumes: file === null && places.length === 0 ? '' : 'volumes:',
+    mount: [...(file === null ? [] : [`"data:${folder}"`]), ...places.map(mountOf)]
+      .map((each) => `  - ${each}`)
+      .join('\n'),
     // Without UDP there is no HTTP/3, which Caddy offers.
     ports: [
       ...Array.from(ports, (each) => `"${each}:${each}"`),
@@ -64,6 +65,20 @@ export const containerFiles = (deployment: Deployment, terms: ProxyTerms): strin
     data: file === null ? '' : 'data:',
     caddyfile: caddyfile(terms).trimEnd(),
   })
+}
+
+/** Each place is where its setting names it, as on this machine. */
+const mountOf = ({ path, use }: NeededPlace): string => {
+  const at = yaml(path)
+  return `{type: bind, source: ${at}, target: ${at}${use === 'reads' ? ', read_only: true' : ''}}`
+}
+
+/** The user of the container must get in; the authorities of a database are for everybody. */
+const placeStep = ({ setting, path, use }: NeededPlace): readonly string[] => {
+  const at = Bun.$.escape(path)
+  if (use === 'reads') return setting === 'DATABASE_URL' ? [] : [`chown ${user} ${at}`]
+  refuseShared(path, 'backups', `${stateFolder}/app-platform-backups`)
+  return [`install -d -m 0700 -o ${user} -g ${user} ${at}`]
 }
 
 /** A YAML string; compose would replace what follows a single dollar sign. */

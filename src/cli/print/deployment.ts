@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { defaultDatabasePath, readDeployment } from '../../config.ts'
 import { type ConfigFlags, type EnvironmentVariables, fileSetting, secretSettings } from '../../config/setting.ts'
 import { UsageError } from '../output.ts'
@@ -33,6 +33,7 @@ export const deploymentOf = (
   if (config.port === 0) throw new UsageError('PORT is 0, which chooses another port at each start: set a fixed one.')
   const { database } = config
   const file = database.kind === 'sqlite' ? fileOf(database.path) : null
+  const authority = database.kind === 'postgres' ? authorityIn(database.url) : null
   const isInPlace = executable !== null && /^\/(usr|opt)\//.test(executable)
   return {
     program: isInPlace ? executable : installed,
@@ -40,8 +41,7 @@ export const deploymentOf = (
     installFrom: isInPlace ? null : (executable ?? 'dist/app-platform'),
     /** The database file; null for PostgreSQL. */
     file,
-    /** The file of authorities that DATABASE_URL names for PostgreSQL; null without one. */
-    authority: database.kind === 'postgres' ? authorityIn(database.url) : null,
+    places: placesOf(authority, used),
     port: config.port,
     /** Where a proxy on the same machine reaches it. */
     upstream: reachable(config),
@@ -60,6 +60,31 @@ export const deploymentOf = (
     /** What `serve` would refuse or warn about with these settings. */
     doubts,
   }
+}
+
+/**
+ * A place on this machine, besides the database, that the server needs because a setting names it: a file that it reads, or a folder
+ * that it writes to. Whatever runs the server must let it in there.
+ */
+export type NeededPlace = { readonly setting: string; readonly path: string; readonly use: 'reads' | 'writes' }
+
+/** `authority` is the file that DATABASE_URL names. @throws UsageError for a file that only a program in this folder would find */
+const placesOf = (authority: string | null, used: Settings): readonly NeededPlace[] => [
+  ...used.flatMap(([setting, path]): readonly NeededPlace[] => {
+    if (setting === 'BACKUP_DIRECTORY') return path === 'none' ? [] : [{ setting, path: resolve(path), use: 'writes' }]
+    if (!secretSettings.some((name) => fileSetting(name) === setting)) return []
+    // The value is not repeated: it may be the secret itself.
+    if (!isAbsolute(path))
+      throw new UsageError(`${setting} must be the absolute path of a file: a service has another folder.`)
+    return [{ setting, path, use: 'reads' }]
+  }),
+  ...(authority === null ? [] : [{ setting: 'DATABASE_URL', path: authority, use: 'reads' } as const]),
+]
+
+/** Whoever writes to a folder gets it for itself, and such a folder is not its own. @throws UsageError */
+export const refuseShared = (folder: string, what: string, example: string): void => {
+  if (!/^\/(?:[^/]*|usr\/[^/]*|var\/[^/]*)$/.test(folder)) return
+  throw new UsageError(`${folder} is for all programs: choose a folder of its own for ${what}, such as ${example}.`)
 }
 
 const authorityIn = (url: string): string | null => {

@@ -1,7 +1,7 @@
 import { dirname, relative } from 'node:path'
 import { UsageError } from '../output.ts'
 import timerTemplate from './backup-timer.txt' with { type: 'text' }
-import { type Deployment, fill, secretLines, stateFolder } from './deployment.ts'
+import { type Deployment, fill, refuseShared, secretLines, stateFolder } from './deployment.ts'
 import sandboxTemplate from './sandbox.txt' with { type: 'text' }
 import serviceTemplate from './systemd.txt' with { type: 'text' }
 
@@ -14,7 +14,7 @@ export const systemdUnit = (deployment: Deployment): string => {
     program: word(program),
     environment: environmentLines(deployment).join('\n'),
     environmentFile: secrets.length > 0 ? `EnvironmentFile=${environmentFile}` : '', // only root can read it
-    home: [...(file === null ? [] : [home(dirname(file))]), ...backupHome(deployment)].join('\n'),
+    home: [...(file === null ? [] : [home(dirname(file))]), ...homesAt(deployment)].join('\n'),
     sandbox: sandbox(deployment),
   })
 }
@@ -57,11 +57,20 @@ const word = (text: string): string => (/^[\w./-]+$/.test(text) ? text : quoted(
 const environmentLines = ({ settings }: Deployment): readonly string[] =>
   settings.map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`)
 
-/** The folder of the backups that the server makes by itself. */
-const backupHome = ({ settings }: Deployment): readonly string[] =>
-  settings.flatMap(([name, value]) =>
-    name === 'BACKUP_DIRECTORY' && value !== 'none' ? [home(value, 'backups', `${stateFolder}/${backupFolder}`)] : [],
-  )
+/** Folders besides that of the database. */
+const homesAt = ({ places }: Deployment): readonly string[] =>
+  places
+    .filter(({ use }) => use === 'writes')
+    .map(({ path }) => home(path, 'backups', `${stateFolder}/${backupFolder}`))
+
+/** A warning for each file that a setting names and a service cannot see. */
+export const unseenFiles = ({ places }: Deployment): readonly string[] =>
+  places
+    .filter(({ path, use }) => use === 'reads' && isUnseen(path))
+    .map(
+      ({ setting, path }) =>
+        `A service cannot see the file of ${setting} in ${dirname(path)}: move it, such as to /etc.`,
+    )
 
 /**
  * A folder that the service may write to. systemd creates it if it is in the folder for services' state.
@@ -72,19 +81,19 @@ const home = (
   what = 'a database',
   example = `--database ${stateFolder}/app-platform/app-platform.db`,
 ): string => {
-  if (/^\/(home|root|run\/user|tmp|var\/tmp)(\/|$)/.test(folder)) {
+  if (isUnseen(folder)) {
     throw new UsageError(
       `A service cannot see ${what} in ${folder}: choose a place in ${stateFolder}, such as ${example}.`,
     )
   }
-  // The service gets the folder for itself, and such a folder is not its own.
-  if (/^\/(?:[^/]*|usr\/[^/]*|var\/[^/]*)$/.test(folder)) {
-    throw new UsageError(`${folder} is for all programs: choose a folder of its own for ${what}, such as ${example}.`)
-  }
+  refuseShared(folder, what, example)
   const name = relative(stateFolder, folder)
   if (name !== '' && !name.startsWith('..')) return `StateDirectory=${quoted(name)}\nStateDirectoryMode=0700`
   return `# Make it first: install -d -m 0700 -o app-platform -g app-platform ${word(folder)}\nReadWritePaths=${quoted(folder)}`
 }
+
+/** The service has folders of its own in place of these. */
+const isUnseen = (path: string): boolean => /^\/(home|root|run\/user|tmp|var\/tmp)(\/|$)/.test(path)
 
 /** AF_UNIX and AF_NETLINK are needed to look up names. */
 const sandbox = ({ port }: Deployment): string =>
