@@ -11,7 +11,7 @@ import { Avatar } from './design/avatar.tsx'
 import { Badge, environmentNames } from './design/badge.tsx'
 import { Row, RowList } from './design/row-list.tsx'
 import { type Series, StatTile, StatTiles } from './design/stat.tsx'
-import { Details, Time } from './design/values.tsx'
+import { Details, Time, TimeFact } from './design/values.tsx'
 
 const number = (value: number): string => value.toLocaleString('en')
 
@@ -195,11 +195,7 @@ const attentionFacts = (item: Attention) => {
       return [
         new URL(item.url).host,
         environmentNames[item.environment],
-        item.since === null ? null : (
-          <>
-            Since <Time at={item.since} />
-          </>
-        ),
+        item.since === null ? null : <TimeFact words="Since" at={item.since} />,
       ]
     case 'version_rejected':
       return ['Read the review, and upload a new version', item.at === null ? null : <Time at={item.at} />]
@@ -207,11 +203,7 @@ const attentionFacts = (item: Attention) => {
       return [
         item.label === null ? null : <bdi>{item.label}</bdi>,
         environmentNames[item.environment],
-        item.endsAt === null ? null : (
-          <>
-            Expires <Time at={item.endsAt} />
-          </>
-        ),
+        item.endsAt === null ? null : <TimeFact words="Expires" at={item.endsAt} />,
       ]
     default:
       return item satisfies never

@@ -21,7 +21,7 @@ import type { Acting, Visit } from './visit.ts'
 import { isDelivered, outcomeInWords } from '../domain/webhook-delivery.ts'
 import { isEveryKind } from '../domain/webhook-event.ts'
 import { Badge } from './design/badge.tsx'
-import { Facts, Time } from './design/values.tsx'
+import { Facts, Time, TimeFact } from './design/values.tsx'
 
 /** Where webhook endpoints of an app or of the builder are, and as whom this person changes them. */
 type EndpointPlace = {
@@ -239,9 +239,7 @@ export const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointDetail 
       Events: isOfAll(endpoint) ? 'All, including those of later releases' : endpoint.kinds.join(', '),
       'Last 30 days': deliveriesInWords(endpoint),
       'Old secret': endpoint.oldSecretEndsAt && (
-        <>
-          Also signs deliveries until <Time at={endpoint.oldSecretEndsAt} />
-        </>
+        <TimeFact words="Also signs deliveries until" at={endpoint.oldSecretEndsAt} />
       ),
       ID: <code>{endpoint.id}</code>,
       Added: <Time at={endpoint.createdAt} />,

@@ -13,7 +13,7 @@ import { Badge } from '../design/badge.tsx'
 import { EmptyState, FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
-import { Facts, LastUsed, Time } from '../design/values.tsx'
+import { Facts, LastUsed, Time, TimeFact } from '../design/values.tsx'
 import { list, listRoutes, order, search, timeOrders } from '../list.ts'
 import { page } from '../page.ts'
 import { noticesOf, StepButton } from '../step.tsx'
@@ -188,11 +188,7 @@ type AuthorizationRowProps = {
 
 const AuthorizationRow = ({ visit, catalogue, app, authorization }: AuthorizationRowProps) => (
   <Row
-    title={
-      <>
-        Allowed <Time at={authorization.since} />
-      </>
-    }
+    title={<TimeFact words="Allowed" at={authorization.since} />}
     facts={[
       <LastUsed at={authorization.lastFetchedAt} />,
       <>

@@ -7,7 +7,7 @@ import { Form, LinkButton, MainLink, SendOrCancel, SmallLink } from '../design/f
 import { IconTile } from '../design/icon.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { Layout } from '../design/shell.tsx'
-import { CodeBlock, Time } from '../design/values.tsx'
+import { CodeBlock, LastUsed, Time, TimeFact } from '../design/values.tsx'
 import { emptyForm, formOf, secretText, text, textOf } from '../form.ts'
 import type { Values } from '../kept-form.ts'
 import { page, seeOther } from '../page.ts'
@@ -142,18 +142,7 @@ const TotpRow = ({ visit, factors: { totp } }: FactorsProps) => (
     facts={
       totp === null
         ? ['Six-digit codes from an app on your phone or from your password manager.']
-        : [
-            <>
-              Set up <Time at={totp.createdAt} />
-            </>,
-            totp.lastUsedAt === null ? (
-              'Not used yet'
-            ) : (
-              <>
-                Last used <Time at={totp.lastUsedAt} />
-              </>
-            ),
-          ]
+        : [<TimeFact words="Set up" at={totp.createdAt} />, <LastUsed at={totp.lastUsedAt} never="Not used yet" />]
     }
     actions={
       totp === null ? (
@@ -345,19 +334,7 @@ const PasskeyRow = ({ visit, passkey: { id, name, createdAt, lastUsedAt } }: Pas
   <Row
     avatar={<IconTile name="key" />}
     title={<bdi>{name}</bdi>}
-    facts={[
-      'Passkey',
-      <>
-        Added <Time at={createdAt} />
-      </>,
-      lastUsedAt === null ? (
-        'Not used yet'
-      ) : (
-        <>
-          Last used <Time at={lastUsedAt} />
-        </>
-      ),
-    ]}
+    facts={['Passkey', <TimeFact words="Added" at={createdAt} />, <LastUsed at={lastUsedAt} never="Not used yet" />]}
     actions={
       <StepButton visit={visit} step={passkeyRemoval} of={null} params={{ id }} look="small">
         {' '}

@@ -17,7 +17,7 @@ import { Avatar } from '../design/avatar.tsx'
 import { Badge, InstallStatusBadge } from '../design/badge.tsx'
 import { Form, MainLink, SmallLink } from '../design/form.tsx'
 import { ScopeList } from '../design/scopes.tsx'
-import { Time } from '../design/values.tsx'
+import { TimeFact } from '../design/values.tsx'
 import { StepButton } from '../step.tsx'
 import { resourceKindInSentence, resourceKindWords } from '../words.ts'
 import { canOpen, NamedInstall, OpenButton } from '../open-button.tsx'
@@ -134,9 +134,7 @@ export const InstallRow = ({ visit, catalogue, install, connectedAs = null }: In
       <>
         Published by <bdi>{install.publisher}</bdi>
       </>,
-      <>
-        Since <Time at={install.createdAt} />
-      </>,
+      <TimeFact words="Since" at={install.createdAt} />,
       connectedAs === null ? null : <a href={connectedAppPath(connectedAs)}>Connected to your account</a>,
     ]}
     actions={<Actions visit={visit} install={install} />}

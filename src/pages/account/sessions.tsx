@@ -4,7 +4,7 @@ import { ButtonForm } from '../design/form.tsx'
 import { IconTile } from '../design/icon.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
-import { Time } from '../design/values.tsx'
+import { Time, TimeFact } from '../design/values.tsx'
 import { list, listRoutes, search } from '../list.ts'
 import { page } from '../page.ts'
 import { noticesOf, StepButton } from '../step.tsx'
@@ -63,12 +63,8 @@ const SessionRow = ({ visit, session }: { readonly visit: Visit; readonly sessio
         <>
           Used <Time at={session.usedAt} /> from {session.address}
         </>,
-        <>
-          Signed in <Time at={session.createdAt} />
-        </>,
-        <>
-          Ends <Time at={session.expiresAt} />
-        </>,
+        <TimeFact words="Signed in" at={session.createdAt} />,
+        <TimeFact words="Ends" at={session.expiresAt} />,
       ]}
       actions={
         session.isCurrent ? (

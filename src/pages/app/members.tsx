@@ -21,7 +21,7 @@ import { ChoiceList, ChoiceSet, Field } from '../design/field.tsx'
 import { Form, SendButton } from '../design/form.tsx'
 import { Count } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
-import { ChosenName, ShownOnce, Time } from '../design/values.tsx'
+import { ChosenName, ShownOnce, Time, TimeFact } from '../design/values.tsx'
 import { userPath } from '../desk/desk-page.tsx'
 import { emptyForm, formOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
@@ -150,13 +150,7 @@ const MemberRow = ({ at, member }: AtApp & { readonly member: TeamMember }) => {
       avatar={<Avatar id={userId} name={name} />}
       title={<bdi>{name}</bdi>}
       badge={<MemberBadges member={member} />}
-      facts={[
-        <bdi>{email}</bdi>,
-        isOneself ? 'This is you' : null,
-        <>
-          Joined <Time at={since} />
-        </>,
-      ]}
+      facts={[<bdi>{email}</bdi>, isOneself ? 'This is you' : null, <TimeFact words="Joined" at={since} />]}
       actions={
         isPublisher || (steps.length === 0 && !isOneself) ? undefined : (
           <>
@@ -189,9 +183,7 @@ const InvitationRow = ({ at, invitation }: AtApp & { readonly invitation: Pendin
       <>
         Invited by <bdi>{invitation.invitedBy}</bdi>
       </>,
-      <>
-        Expires <Time at={invitation.expiresAt} />
-      </>,
+      <TimeFact words="Expires" at={invitation.expiresAt} />,
     ]}
     actions={
       invitationEnd.isPossible({ at, invitation }, at.visit) ? (

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { Nothing } from './list-tools.tsx'
-import { Dotted, Time } from './values.tsx'
+import { Dotted, TimeFact } from './values.tsx'
 
 type RowListProps<Item> = {
   readonly rows: readonly Item[]
@@ -52,7 +52,7 @@ export const Row = ({ href, avatar, title, facts = [], badge, actions, time, chi
     </div>
     {time === undefined || time[1] === null ? null : (
       <p class="row-time">
-        {time[0]} <Time at={time[1]} />
+        <TimeFact words={time[0]} at={time[1]} />
       </p>
     )}
     {actions === undefined ? null : <div class="row-actions">{actions}</div>}

@@ -25,15 +25,16 @@ export const Ago = ({ at, now }: { readonly at: number; readonly now: number }) 
   )
 }
 
+/** When something happened, as a fact of a row: `Created 4 Dec 2026`. */
+export const TimeFact = ({ words, at }: { readonly words: string; readonly at: number }) => (
+  <>
+    {words} <Time at={at} />
+  </>
+)
+
 /** When a secret was last used, as a fact of a row. */
-export const LastUsed = ({ at }: { readonly at: number | null }) =>
-  at === null ? (
-    <>Never used</>
-  ) : (
-    <>
-      Last used <Time at={at} />
-    </>
-  )
+export const LastUsed = ({ at, never = 'Never used' }: { readonly at: number | null; readonly never?: string }) =>
+  at === null ? <>{never}</> : <TimeFact words="Last used" at={at} />
 
 /** A name that somebody chose, inside a sentence of ours. */
 export const ChosenName = ({ name }: { readonly name: string }) => (
