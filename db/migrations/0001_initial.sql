@@ -432,7 +432,7 @@ CREATE TABLE service_keys (
   rights TEXT NOT NULL,
   networks TEXT NOT NULL,
   created_at INTEGER NOT NULL,
-  chosen_end INTEGER,
+  chosen_end_at INTEGER,
   expires_at INTEGER,
   revoked_at INTEGER,
   suspended_at INTEGER,

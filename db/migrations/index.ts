@@ -7,7 +7,7 @@ import servers from './servers.sql' with { type: 'text' }
 
 /** Every step of the schema, in order, embedded in the program. Append only: a released step never changes, which its checksum proves. */
 export const migrations: readonly Migration[] = [
-  { id: 1, name: 'initial', sql: initial, sha256: 'da6ce385386cb4e975865be0529802e47bfd60a8825977874c5b1bef09c70e9d' },
+  { id: 1, name: 'initial', sql: initial, sha256: 'cd713246709395d739c676c3da1cf391e844c05f348df707979dd5dbbbf30618' },
 ]
 
 /**

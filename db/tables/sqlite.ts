@@ -302,7 +302,7 @@ export const serviceKeys = sqliteTable('service_keys', {
   rights: text().notNull(),
   networks: text().notNull(),
   createdAt: integer('created_at').notNull(),
-  chosenEnd: integer('chosen_end'),
+  chosenEnd: integer('chosen_end_at'),
   expiresAt: integer('expires_at'),
   revokedAt: integer('revoked_at'),
   suspendedAt: integer('suspended_at'),

@@ -173,7 +173,7 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
   scopes: ['id', 'usable_by', 'words', 'is_restricted', 'created_at'],
   app_members: ['id', 'app_id', 'user_id', 'created_at'],
   credentials: ['id', 'client_id', 'secret_hash', 'label', 'created_at', 'last_used_at', 'hint', 'created_by'],
-  service_keys: ['id', 'name', 'secret_hash', 'rights', 'networks', 'created_at', 'chosen_end', 'last_used_at'], // nobody changes rights
+  service_keys: ['id', 'name', 'secret_hash', 'rights', 'networks', 'created_at', 'chosen_end_at', 'last_used_at'], // nobody changes rights
   redirect_uris: [],
   resources: ['id', 'owner_id' /* its installs have ended */, 'kind', 'created_at', 'published_at'],
   installs: ['id', 'app_id', 'user_id', 'resource_id', 'environment', 'created_at'],
