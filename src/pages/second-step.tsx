@@ -13,13 +13,13 @@ import {
 import { factorsOf } from '../operations/factors/factors.ts'
 import { type Entry, type PendingSignIn, pendingSignInSeconds } from '../operations/sessions/entry.ts'
 import { signOut } from '../operations/sessions/own-sessions.ts'
-import { enrolAndSignIn } from '../operations/sessions/sign-in.ts'
+import { causeToBeginAgain, enrolAndSignIn } from '../operations/sessions/sign-in.ts'
 import { changedByVisitor, openPage, routes, type VisitorSubmission } from './change.tsx'
 import { Form, SendButton } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
 import { type FormShape, formOf, secretText, textOf } from './form.ts'
 import type { Values } from './kept-form.ts'
-import { isReading, page, seeOther } from './page.ts'
+import { isReading, page, seeOther, type SentForm } from './page.ts'
 import { assertionIn, challengeReader, newChallenge, PasskeyForm, registrationIn } from './passkey.tsx'
 import { parametersOf } from './query.ts'
 import { seal, type SealedFor, unseal } from './sealed.ts'
@@ -62,6 +62,9 @@ export const pendingOf = (door: Door, request: Request, visitor: Visitor): Pendi
 /** The address of a step, which leads to the page that the person wanted. It can be longer than any cookie. */
 const stepAddress = (path: string, returnTo: string): string =>
   `${path}?${new URLSearchParams({ return_to: returnTo }).toString()}`
+
+/** The sign-in page, which says why the person is there again. */
+const signInAgain = (returnTo: string, cause: SentForm): string => `${stepAddress('/sign-in', returnTo)}&form=${cause}`
 
 /**
  * Goes on with a sign-in: to what is still missing, or into the session. Then the session that this browser had ends, and a person
@@ -146,7 +149,17 @@ const stepForm = <T extends TProperties>(
   changedByVisitor(path, {
     form,
     show: async (visitor, sent) => await begin(visitor, need, sent, show),
-    act: async ({ visitor, fields, sent }) => await begin(visitor, need, sent, async (step) => await act(step, fields)),
+    act: async ({ visitor, fields, sent }) =>
+      await begin(visitor, need, sent, async (step) => {
+        try {
+          return await act(step, fields)
+        } catch (error) {
+          const cause = causeToBeginAgain(error)
+          if (cause === null) throw error
+          const { door } = visitor
+          return seeOther(signInAgain(step.returnTo, cause), [forgetCookie(door, 'pending')])
+        }
+      }),
   })
 
 /** Without such a sign-in the person begins again. */
@@ -161,7 +174,7 @@ const begin = async (
   const returnTo = safeReturnTo(textOf(sent['return_to']), door.platform.publicUrl)
   return pending?.need === need
     ? await go({ visitor, pending, returnTo, sent })
-    : seeOther(`${stepAddress('/sign-in', returnTo)}${isReading(call.request) ? '' : '&form=late'}`)
+    : seeOther(isReading(call.request) ? stepAddress('/sign-in', returnTo) : signInAgain(returnTo, 'late'))
 }
 
 const passkeyForm = formOf({ passkey: secretText })

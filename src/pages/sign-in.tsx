@@ -17,6 +17,7 @@ import { forgotPasswordPath, mailsLinks } from './forgot-password.tsx'
 import { comeBack, leaveForBuilder, notSignedIn } from './handover.tsx'
 import { cameFromProvider, comeBackFromProvider, leaveForProvider, providerSignOut } from './identity.tsx'
 import { page, seeOther, type SentForm } from './page.ts'
+import { causesToBeginAgain } from '../operations/sessions/sign-in.ts'
 import { assertionIn, challengeReader, newChallenge, PasskeyForm } from './passkey.tsx'
 import { choiceParameter } from './query.ts'
 import { goOn } from './second-step.tsx'
@@ -122,10 +123,11 @@ const formWords = {
   lost: 'Your session has ended, and nothing was sent. This form cannot be kept: go back in your browser and copy what you typed before you sign in.',
   ended: 'Your session has ended, and nothing was sent.',
   late: 'This sign-in took longer than ten minutes, or another one was begun or completed in this browser. Sign in again.',
+  changed: causesToBeginAgain.changed,
 } as const satisfies Record<SentForm, string>
 
 const formIn = (request: Request): Shown['form'] =>
-  choiceParameter(request, 'form', ['kept', 'lost', 'ended', 'late'] as const)
+  choiceParameter(request, 'form', ['kept', 'lost', 'ended', 'late', 'changed'] as const)
 
 /** The script shows the other words for a form that it keeps in the tab. */
 const FormNotice = ({ form }: { readonly form: keyof typeof formWords }) => (

@@ -1,4 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
+import { resetFactors } from '../../src/operations/factors/change-factors.ts'
+import { resetPassword } from '../../src/operations/users/passwords.ts'
+import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { setOperator } from '../../src/operations/users/users.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { call, codeOf } from '../support/call.ts'
@@ -82,6 +85,29 @@ test('the page of the code names the account, and a code that comes too late is 
   expect([late.status, new URL(locationOf(late), url).searchParams.get('form')]).toEqual([303, 'late'])
   expect((await browser.follow(late)).text).toContain('This sign-in took longer than ten minutes')
   expect(locationOf(await browser.get(codePage))).not.toContain('late')
+})
+
+test.each([
+  ['an operator resets the factors', async () => await resetFactors(platform, trace, operator, user)],
+  [
+    'the password changes',
+    async () => await resetPassword(platform, trace, operator, { userId: user.id, password: 'another long password' }),
+  ],
+  [
+    'the user is disabled',
+    async () => await setUserStatus(platform, trace, operator, { email: user.email, status: 'disabled' }),
+  ],
+])('a code that comes after %s leads to the sign-in page, which says why', async (_, change) => {
+  const { key } = await addTotp(platform, user)
+  const browser = await withPassword(user, '/sign-in?return_to=%2Faccount%2Fsessions')
+  const fields = await browser.formOn(`${codePage}?return_to=%2Faccount%2Fsessions`, codePage)
+  await change()
+  const answer = await browser.post(codePage, { ...fields, code: totpCode(key, now(), 1) })
+  expect([answer.status, browser.cookies.has('pending'), browser.cookies.has('session')]).toEqual([303, false, false])
+  const page = await browser.follow(answer)
+  expect(page.text).toContain('were changed after this sign-in had begun. Sign in again.')
+  expect(page.text).not.toContain('took')
+  expect(page.text).toContain('name="return_to" value="/account/sessions"')
 })
 
 test('the sign-in asks for the code on a page of its own, and leads to the page that was wanted', async () => {

@@ -208,7 +208,7 @@ export const enrolAndSignIn = async (
   return await decide(platform, trace, { actor: anonymous, now }, async (change) => {
     const user = await stillPending(change, entry, pending)
     if (user instanceof CountedRefusal) return user
-    if (await hasFactor(change.q, user.id)) return refusedEntry(user.id, beginAgain()) // set up since: it must be proved
+    if (await hasFactor(change.q, user.id)) return refusedEntry(user.id, beginAgain('changed')) // it must be proved
     const codes = await store(change)
     if (codes instanceof PlatformError) return refusedEntry(user.id, codes, { factor: factor.kind })
     return { signedIn: await enter(change, entry, user, factor.kind, null), codes }
@@ -222,16 +222,31 @@ const stillPending = async (
   { userId, way, proof, since }: PendingSignIn,
 ): Promise<User | CountedRefusal> => {
   const user = await q.users.byId(userId)
-  const isRecent = now - since < pendingSignInSeconds * 1000
+  if (now - since >= pendingSignInSeconds * 1000) return refusedEntry(userId, beginAgain('late'))
   const counts =
     user !== null &&
     mayEnter(user, since) &&
     proofOf(user, way) === proof &&
     (way !== 'password' || mayUsePassword(rules, user.isOperator))
-  return isRecent && counts ? user : refusedEntry(userId, beginAgain())
+  return counts ? user : refusedEntry(userId, beginAgain('changed'))
 }
 
-const beginAgain = (): PlatformError => refuse('invalid_login', { message: 'This took too long. Sign in again.' })
+/** Why a sign-in whose first proof was right has to begin again. */
+export const causesToBeginAgain = {
+  late: 'This took too long. Sign in again.',
+  changed:
+    'Your password, your second factors or your access were changed after this sign-in had begun. Sign in again.',
+} as const
+type CauseToBeginAgain = keyof typeof causesToBeginAgain
+
+const beginAgain = (kind: CauseToBeginAgain): PlatformError =>
+  refuse('invalid_login', { message: causesToBeginAgain[kind], details: { kind } })
+
+/** The cause, if the error is such a refusal. */
+export const causeToBeginAgain = (error: unknown): CauseToBeginAgain | null => {
+  const kind = error instanceof PlatformError && error.code === 'invalid_login' ? error.facts.details?.['kind'] : null
+  return kind === 'late' || kind === 'changed' ? kind : null
+}
 
 const refusedEntry = (
   userId: string,
