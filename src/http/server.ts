@@ -158,7 +158,9 @@ export class MetricsPortUnusable extends Error {
 export const startMetricsServer = ({ host, port, contentType, render, failed }: MetricsServerOptions) => {
   const answer = async (request: Request): Promise<Response> => {
     if (pathOf(request.url) !== '/metrics') return new Response('Only /metrics is here.\n', { status: 404 })
-    if (request.method !== 'GET') return new Response('Use GET.\n', { status: 405, headers: { allow: 'GET' } })
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return new Response('Use GET.\n', { status: 405, headers: { allow: 'GET, HEAD' } })
+    }
     return new Response(await render(), { headers: { 'content-type': contentType } })
   }
   try {

@@ -21,6 +21,17 @@ test('METRICS_LISTEN serves the metrics on that port only, and nothing else ther
   await expect(fetch(metricsUrl)).rejects.toThrow()
 })
 
+test('the port of the metrics answers HEAD like GET, and no other method', async () => {
+  const server = await startServer({ env: { METRICS_LISTEN: '127.0.0.1:0' } })
+  const at = metricsUrlOf(server.output())
+  const head = await fetch(at, { method: 'HEAD' })
+  expect([head.status, await head.text()]).toEqual([200, ''])
+  expect(head.headers.get('content-type')).toBe((await fetch(at)).headers.get('content-type'))
+  const posted = await fetch(at, { method: 'POST' })
+  expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+  await server.stop()
+})
+
 test('a METRICS_LISTEN port that is in use ends the start with one plain line', async () => {
   const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
   const { port } = other
