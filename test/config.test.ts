@@ -194,6 +194,8 @@ describe('settings', () => {
       from,
     })
     expect(mailOf('smtps://mail.example/')).toMatchObject({ port: 465, tls: 'implicit', login: null })
+    expect(mailOf('smtp://bücher.example')).toMatchObject({ host: 'xn--bcher-kva.example', tls: 'starttls' })
+    expect(mailOf('smtp://[::1]:25')).toMatchObject({ host: '::1', tls: 'none' })
     for (const url of [
       'smtp://localhost:25',
       'smtp://127.0.0.1:25',

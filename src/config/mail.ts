@@ -30,7 +30,10 @@ const serverOf = (text: string): Omit<MailSettings, 'from'> | Broken => {
   if (!/^\/?$/.test(url.pathname) || (url.search !== '' && !isOff) || url.port === '0') return new Broken(rule)
   const login = loginOf(url)
   if (login instanceof Broken) return login
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  // In the form that is looked up: only of schemes that a browser knows does URL convert a name such as bücher.example.
+  const known = URL.parse(`http://${url.hostname}`)
+  if (known === null) return new Broken(rule)
+  const host = known.hostname.replace(/^\[(.*)\]$/, '$1')
   const isPlain = isOff || /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host) // nobody is on the way to this machine
   return {
     host,

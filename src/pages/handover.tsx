@@ -1,4 +1,5 @@
 import { browserLabel } from '../domain/device.ts'
+import { visibleProse } from '../domain/text.ts'
 import { rowKey } from '../domain/identifier.ts'
 import type { PlatformError } from '../domain/errors.ts'
 import { builderPage, readSignInRequest, signInRequest, signInRequestSeconds } from '../domain/sign-in-rules.ts'
@@ -94,7 +95,7 @@ export const comeBack = async (door: Door, request: Request): Promise<Response> 
     done: async (completed) => {
       if (completed.kind === 'rejected') {
         call.notes.errorCode = 'rejected'
-        return notSignedIn(door, 'You were not signed in', completed.reason, forgotten)
+        return notSignedIn(door, 'You were not signed in', visibleProse(completed.reason), forgotten)
       }
       return await goOn(door, request, completed, returnTo, forgotten)
     },

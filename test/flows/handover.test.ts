@@ -192,10 +192,12 @@ describe('signing in through the builder', () => {
   test('shows the reason of a refusal, and does not go back by itself', async () => {
     const visit = browser()
     const { request } = await leave(visit)
-    const { body } = await ask(`/sign-in-requests/${request}/reject`, { reason: 'Your plan has <no> apps.' })
+    const reason = 'Your \u202eplan\u2066 has <no> apps.'
+    const { body } = await ask(`/sign-in-requests/${request}/reject`, { reason })
     const shown = await visit(here(body.redirectTo))
     expect(shown.status).toBe(200)
-    expect(shown.text).toContain('Your plan has &lt;no> apps.')
+    expect(shown.text).not.toMatch(/[\u202e\u2066]/)
+    expect(shown.text).toContain(' has &lt;no> apps.')
   })
 })
 
