@@ -304,9 +304,11 @@ export const isDamage = (error: unknown): boolean => sqliteCode(error)?.startsWi
 export const unreadable = (file: string, error: unknown, kind: FileKind = 'database'): DatabaseUnusable => {
   const options = { cause: error }
   if (lackedDescriptors(error)) return new DatabaseUnusable('out_of_reach', noDescriptors, options)
-  const place = placeFault(file)
-  if (place !== null) return new DatabaseUnusable('out_of_reach', place, options)
   const code = sqliteCode(error) ?? String(codeOf(error))
+  // Wrong content of a backup is no fault of its place, which may be one where nobody writes.
+  const isOfContent = kind === 'backup' && /^SQLITE_(?:CORRUPT|NOTADB)/.test(code)
+  const place = isOfContent ? null : placeFault(file)
+  if (place !== null) return new DatabaseUnusable('out_of_reach', place, options)
   const cause = code.startsWith('SQLITE_IOERR') ? 'EIO' : code.split('_', 2).join('_')
   const ofFile = systemSentence(cause, file, kind)
   if (ofFile !== null)

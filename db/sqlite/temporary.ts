@@ -24,7 +24,16 @@ export const temporarily = (end: () => void): Disposable => {
 
 /** Takes away what this process has made for a while, because it is about to end. */
 export const endTemporaries = (): void => {
-  for (const end of temporaries) end()
+  for (const end of temporaries) quietly(end)
+}
+
+/** What cannot be taken away keeps neither the rest nor the end. */
+const quietly = (work: () => void): void => {
+  try {
+    work()
+  } catch {
+    // The next server, backup or restore in that folder tries again, or says what is wrong with it.
+  }
 }
 
 /** Lets a signal that came while SQLite was copying end this process now. */
@@ -72,14 +81,14 @@ const processesHere = lazily(() => {
 /** A process that makes a copy writes all the time. */
 const longestPauseMs = 60 * 60 * 1_000
 
-/** Removes the copies that killed processes have left in this folder. What cannot be removed stops nobody. */
-export const removeLeftovers = (folder: string): void => {
-  try {
-    for (const name of readdirSync(folder)) if (isLeft(folder, name)) rmSync(join(folder, name), { force: true })
-  } catch {
-    // Whoever needs the folder says what is wrong with it.
-  }
-}
+/** Removes the copies that killed processes have left in this folder. */
+export const removeLeftovers = (folder: string): void =>
+  quietly(() => {
+    for (const name of readdirSync(folder))
+      quietly(() => {
+        if (isLeft(folder, name)) rmSync(join(folder, name), { force: true })
+      })
+  })
 
 const isLeft = (folder: string, name: string): boolean => {
   const [found, whose, pid] = temporaryPattern.exec(name) ?? []

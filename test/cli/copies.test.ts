@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { temporaryName } from '../../db/sqlite/temporary.ts'
 import { onSqlite } from '../support/engines.ts'
@@ -98,6 +98,34 @@ needs('bash').test('a copy that a limit or a quota refuses is not called a fault
     })
     expect(stderr).toContain(`${join(folder, named)} `)
     expect(readdirSync(folder).filter((name) => !name.endsWith('.lock'))).toEqual(['backup.db'])
+  }
+})
+
+const mount = (...words: readonly string[]) => Bun.spawnSync(['mount', ...words], { stderr: 'ignore' }).exitCode === 0
+
+test('a damaged backup where nobody writes is called damaged, and its place is not blamed', async () => {
+  const desk = await openDesk()
+  const folder = temporaryFolder()
+  if (!mount('-t', 'tmpfs', '-o', 'size=8m,mode=700', 'tmpfs', folder)) return // only root may mount
+  try {
+    const backup = join(folder, 'backup.db')
+    await desk.json(['backup', backup])
+    const bytes = readFileSync(backup)
+    writeFileSync(backup, bytes.fill(0x5a, 20_000, 60_000))
+    writeFileSync(join(folder, 'none.db'), bytes.fill(0x5a, 0, 100), { mode: 0o600 })
+    expect(mount('-o', 'remount,ro', folder)).toBe(true)
+    for (const file of [backup, join(folder, 'none.db')]) {
+      for (const words of [
+        ['check', file],
+        ['restore', file],
+      ]) {
+        const { stderr } = await desk.run(words)
+        expect({ words, stderr }).toEqual({ words, stderr: expect.stringContaining('use another backup') })
+        expect(stderr).not.toContain('read-only')
+      }
+    }
+  } finally {
+    Bun.spawnSync(['umount', folder])
   }
 })
 

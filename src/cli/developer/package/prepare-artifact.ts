@@ -111,7 +111,8 @@ const singleFile = (path: string, sizeBytes: number): PreparedArtifact => {
   const filename = basename(resolve(path))
   const bytes = new Uint8Array(readFileSync(path))
   const archive = atOnce(openArchive(bytes))
-  const secrets = [...unpackedFiles(archive)].flatMap((file) => (hasSecret(file.bytes) ? [file.path] : []))
+  const secrets: string[] = []
+  for (const file of unpackedFiles(archive)) if (hasSecret(file.bytes)) secrets.push(file.path) // they may be large together
   if (secrets.length > 0) {
     throw new CommandFailed([
       `These files in ${path} ${secretInside}: ${nameSome(secrets)}. Take it out, and pack again.`,
