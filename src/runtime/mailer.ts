@@ -98,7 +98,8 @@ const faultOf = (error: unknown): MailFault => {
     Reflect.get(error, name),
   )
   const status = typeof response === 'number' ? response : 0
-  if (code === 'EAUTH' || code === 'ENOAUTH' || status === 530) return 'login' // 530: RFC 4954 section 6
+  const isPassing = status >= 400 && status < 500 // such as 454 and 421: nothing is wrong with user and password
+  if (code === 'EAUTH' || code === 'ENOAUTH' || status === 530) return isPassing ? 'refused' : 'login' // RFC 4954 section 6
   if (code === 'EDNS') return 'unknown_host'
   if (code === 'ETIMEDOUT') return 'timed_out'
   if (code === 'ETLS' || (code === 'ESOCKET' && /certificate|altnames|SSL|TLS/i.test(error.message))) return 'tls'

@@ -42,6 +42,23 @@ withOpenssl('STARTTLS and TLS carry a mail and the login, if the certificate is 
   }
 })
 
+test('a login that cannot be checked now is not called wrong', async () => {
+  for (const [status, fault] of [
+    [454, 'refused'],
+    [421, 'refused'],
+    [535, 'login'],
+    [530, 'login'],
+  ] as const) {
+    const server = await startMailServer({
+      disabledCommands: ['STARTTLS'],
+      allowInsecureAuth: true,
+      onAuth: (_auth, _session, done) => done(Object.assign(new Error('Not now.'), { responseCode: status })),
+    })
+    expect({ status, fault: await server.mailer({ tls: 'none', login }).send(mail) }).toEqual({ status, fault })
+    await server.down()
+  }
+})
+
 test('without STARTTLS nothing is sent, unless none is wanted', async () => {
   const server = await startMailServer()
   expect(await server.mailer({ tls: 'starttls', login }).send(mail)).toBe('tls')
