@@ -100,7 +100,7 @@ export const startMailServer = async (options: SMTPServerOptions = plain): Promi
     behave: (next) => void (behaviour = next),
     down,
     up,
-    mailer: (settings = {}, { timeoutMs = 5_000, ...authority } = {}) =>
+    mailer: (settings = {}, { timeoutMs = 60_000, ...authority } = {}) =>
       createMailer({ ...settingsOf(port), ...settings }, { platformName: 'App Platform', timeoutMs, ...authority }),
   }
 }
