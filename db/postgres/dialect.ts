@@ -33,8 +33,8 @@ export type Selection = {
   readonly text: string
   readonly inside: string | null
   readonly locks: boolean
-  /** The same for a list of keys, with the number of the key as its last column; null if it does not ask for one row by its key. */
-  readonly byKeys: string | null
+  /** The same for several calls, with a list for each value and the number of the call as its last column; null if it is sent alone. */
+  readonly together: string | null
 }
 
 /** A change that is written once for the values of several calls: each parameter is a list, and the first column of its rows the number of a call. */
@@ -93,14 +93,15 @@ class PostgresDialect extends SQLiteAsyncDialect {
 /** Writes a statement for several calls: each of its values is that of its name in a row of `calls`. */
 class CallsDialect extends PostgresDialect {
   override escapeParam(_index: number, param?: unknown): string {
-    return `calls."${nameAndColumn(param)[0]}"`
+    return `calls."${nameAndType(param)[0]}"`
   }
 }
 const callsDialect = new CallsDialect()
 
-const nameAndColumn = (param: unknown) => {
+const nameAndType = (param: unknown): readonly [name: string, type: string] => {
+  if (is(param, Placeholder)) return [param.name, 'bigint'] // that of LIMIT
   if (is(param, Param) && is(param.value, Placeholder) && is(param.encoder, Column)) {
-    return [param.value.name, param.encoder] as const
+    return [param.value.name, typeOf(param.encoder)]
   }
   throw new TypeError('A statement for several calls takes only values that are given with their columns.')
 }
@@ -112,12 +113,11 @@ const nameAndColumn = (param: unknown) => {
  */
 const forCalls = (written: SQL) => {
   const { sql: text, params } = callsDialect.sqlToQuery(written)
-  const columns = [...new Map(params.map(nameAndColumn))]
-  const names = columns.map(([name]) => name)
-  const lists = columns.map(([, column], index) => `$${index + 1}::text::${typeOf(column)}[]`)
+  const named = [...new Map(params.map((param) => [nameAndType(param)[0], param])).values()]
+  const names = named.map((param) => nameAndType(param)[0])
+  const lists = named.map((param, index) => `$${index + 1}::text::${nameAndType(param)[1]}[]`)
   const calls = `unnest(${lists.join(', ')}) with ordinality as calls("${names.join('", "')}", call)`
-  const values = binder(columns.map(([name, column]) => sql.param(sql.placeholder(name), column)))
-  return { text: `with calls as (select * from ${calls})${text}`, names, values }
+  return { text: `with calls as (select * from ${calls})${text}`, names, values: binder(named) }
 }
 
 /** The type of a column in PostgreSQL. */
@@ -132,7 +132,7 @@ export class Statements {
   ) {}
 
   /** Rows are locked so that an insert that refers to one does not wait. */
-  reader(select: Written, { locks, byKey = false }: ReaderOptions) {
+  reader(select: Written, { locks, isShared = false }: ReaderOptions) {
     const { sql: text, params } = select.toSQL()
     const lock = locks === undefined ? '' : ` for no key update of "${getTableName(locks)}"`
     // Row by row: for a list, the planner would read a table that is small as a whole, and go on when it has grown.
@@ -143,7 +143,7 @@ export class Statements {
       text,
       inside: `select row.*, ${idColumn} from (${text}${lock}) as row`,
       locks: locks !== undefined,
-      byKeys: byKey ? ofCalls().text : null,
+      together: isShared ? ofCalls().text : null,
     }
     const values = binder(params)
     return {
@@ -200,7 +200,7 @@ export class Statements {
 }
 
 /** A select that locks nothing and is sent as it is. */
-const plain = (text: string): Selection => ({ text, inside: null, locks: false, byKeys: null })
+const plain = (text: string): Selection => ({ text, inside: null, locks: false, together: null })
 
 type Prepare = Parameters<SQLiteRemoteSession<NoSchema, NoSchema>['prepareQuery']>
 type NoSchema = Record<string, never>

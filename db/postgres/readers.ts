@@ -1,7 +1,7 @@
 import type { Selection, Sent, Wire } from './dialect.ts'
 import { isOfValues, postgresFault, unavailable } from './fault.ts'
 import type { Link } from './link.ts'
-import { listOf, Rounds } from './rounds.ts'
+import { listOf, listsOf, Rounds } from './rounds.ts'
 
 /** A connection with so many statements under way takes more only if no other one can. */
 const fullAt = 8
@@ -21,14 +21,21 @@ export const isLatest = async (link: Link, pulse: Freshness): Promise<boolean> =
   return link.isOpen
 }
 
-/** The rows that are asked for by one select, by their keys. */
-type Asked = Map<unknown, { readonly sent: Promise<Sent>; resolve(sent: Sent): void; reject(error: unknown): void }>
+/** What is asked for by one select, by the values of each call. */
+type Asked = Map<unknown, Call>
+type Call = {
+  readonly values: unknown[]
+  readonly rows: unknown[][]
+  readonly sent: Promise<Sent>
+  resolve(sent: Sent): void
+  reject(error: unknown): void
+}
 
 /**
  * The connections for plain reads. Each carries many statements at once. A statement whose connection is lost is sent once more
  * over another one, since it has changed nothing.
  *
- * Rows that are asked for by their keys in one turn of the event loop are read by one statement: for 16 keys it costs 1.6 µs each, and
+ * What one of the hot selects asks for in one turn of the event loop is read by one statement: for 16 keys it costs 1.6 µs each, and
  * 16 statements, also sent together, 10 (measured).
  */
 export class Readers implements Wire {
@@ -66,15 +73,15 @@ export class Readers implements Wire {
     throw unavailable(1, cause)
   }
 
-  /** Callers that ask for the same key share the answer, which they must not change. */
+  /** Callers that ask for the same share the answer, which they must not change. */
   read(selection: Selection, values: unknown[]): Promise<Sent> {
-    if (selection.byKeys === null) return this.send(selection.text, values)
-    const asked = this.#askedBy(selection.byKeys)
-    const [key] = values
-    const known = asked.get(key)
+    if (selection.together === null) return this.send(selection.text, values)
+    const asked = this.#askedBy(selection.together)
+    const name = values.length === 1 ? values[0] : listOf(values)
+    const known = asked.get(name)
     if (known !== undefined) return known.sent
     const { promise, resolve, reject } = Promise.withResolvers<Sent>()
-    asked.set(key, { sent: promise, resolve, reject })
+    asked.set(name, { values, rows: [], sent: promise, resolve, reject })
     return promise
   }
 
@@ -96,10 +103,10 @@ export class Readers implements Wire {
 
   async #askFor(text: string, asked: Asked): Promise<void> {
     try {
-      const { rows } = await this.send(text, [listOf(asked.keys())])
-      const callers = [...asked.values()]
-      for (const row of rows) callers[Number(row.pop()) - 1]?.resolve({ rows: [row], changes: 0 })
-      for (const { resolve } of callers) resolve({ rows: [], changes: 0 }) // unless it has its row
+      const calls = [...asked.values()]
+      const { rows } = await this.send(text, listsOf(calls.map(({ values }) => values)))
+      for (const row of rows) calls[Number(row.pop()) - 1]?.rows.push(row) // a row is found for one call after the other
+      for (const { rows, resolve } of calls) resolve({ rows, changes: 0 })
     } catch (error) {
       if (asked.size > 1 && isOfValues(error)) for (const one of asked) void this.#askFor(text, new Map([one]))
       else for (const { reject } of asked.values()) reject(error)

@@ -4,7 +4,7 @@ import { notServing } from '../../src/domain/install.ts'
 import { pick } from '../../src/domain/pick.ts'
 import { apps, installs, resources, users } from '../tables/sqlite.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
-import { type Install, isOpen, oneLive, servesEnvironment } from './installs.ts'
+import { type Install, isOpen, inUse, servesEnvironment } from './installs.ts'
 import { lazyReader } from './reader.ts'
 import type { Resource } from './resources.ts'
 
@@ -57,7 +57,7 @@ export const builderInstallQueries = (db: DrizzleConnection) => {
       userId: string | null,
       { kind, externalId }: { kind: Resource['kind']; externalId: string },
     ) => {
-      const asked = { appId, without: notServing(environment), kind, externalId, ...oneLive }
+      const asked = { appId, without: notServing(environment), kind, externalId, ...inUse, limit: 1 }
       return userId === null ? onOfAnyone().has(asked) : onOfUser().has({ ...asked, userId })
     },
     /** Resources with live installs of the app, of this user or of everyone (null), as `kind:external ID`, sorted. */

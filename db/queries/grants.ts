@@ -61,7 +61,7 @@ export const grantQueries = (db: DrizzleConnection) => {
           and(eq(redirectUris.clientId, grants.clientId), eq(redirectUris.uri, authorizationCodes.redirectUri)),
         )
         .where(eq(authorizationCodes.key, given('key', authorizationCodes.key))),
-    { locks: grants, byKey: true },
+    { locks: grants, isShared: true },
   )
   const findPair = lazyReader(
     db,
@@ -72,7 +72,7 @@ export const grantQueries = (db: DrizzleConnection) => {
         .innerJoin(grants, eq(grants.key, tokenPairs.grantKey))
         .innerJoin(users, eq(users.id, grants.userId))
         .where(eq(tokenPairs.key, given('key', tokenPairs.key))),
-    { locks: grants, byKey: true },
+    { locks: grants, isShared: true },
   )
   const findAccess = lazyReader(
     db,
@@ -103,7 +103,7 @@ export const grantQueries = (db: DrizzleConnection) => {
         .innerJoin(apps, eq(apps.id, grants.appId))
         .innerJoin(users, eq(users.id, grants.userId))
         .where(eq(tokenPairs.key, given('key', tokenPairs.key))),
-    { byKey: true },
+    { isShared: true },
   )
   const advance = lazily(() =>
     stepWriter(db, {

@@ -37,9 +37,25 @@ const publishers = alias(users, 'publishers')
 /** Whether a manifest names a page to show in a frame. Only opening the app reads the manifest and checks that page. */
 const namesFrame = (manifest: AnyColumn) => contains(manifest, '"embedUrl":').mapWith(Boolean)
 
-export const oneLive = { approval: 'approved', state: 'active', limit: 1 } as const
+export const inUse = { approval: 'approved', state: 'active' } as const
 /** Not with `or`, for which SQLite reads an index twice. */
-export const servesEnvironment = ne(installs.environment, given('without'))
+export const servesEnvironment = ne(installs.environment, given('without', installs.environment))
+
+/** Installs of an app of a user that are `inUse` and serve an environment. */
+export const liveInstalls = (db: DrizzleConnection, condition?: SQL) =>
+  db
+    .select({ id: installs.id })
+    .from(installs)
+    .where(
+      and(
+        eq(installs.appId, given('appId', installs.appId)),
+        eq(installs.userId, given('userId', installs.userId)),
+        eq(installs.approval, given('approval', installs.approval)),
+        eq(installs.state, given('state', installs.state)),
+        servesEnvironment,
+        condition,
+      ),
+    )
 
 /** Installs of apps on websites and stores. */
 export const installQueries = (db: DrizzleConnection) => {
@@ -48,22 +64,7 @@ export const installQueries = (db: DrizzleConnection) => {
     const ids = db.select({ id: installs.id }).from(installs).innerJoin(apps, eq(apps.id, installs.appId))
     return (await ids.where(and(condition, isNull(apps.deletedAt))).limit(most)).length
   }
-  const hasLive = lazyReader(db, () =>
-    db
-      .select({ id: installs.id })
-      .from(installs)
-      .where(
-        and(
-          eq(installs.appId, given('appId')),
-          eq(installs.userId, given('userId')),
-          eq(installs.approval, given('approval')),
-          eq(installs.state, given('state')),
-          servesEnvironment,
-        ),
-      )
-      .limit(givenLimit('limit')),
-  )
-
+  const hasLive = lazyReader(db, () => liveInstalls(db).limit(givenLimit('limit')))
   const open = lazyReader(db, () =>
     db
       .select({ id: installs.id })
@@ -106,26 +107,31 @@ export const installQueries = (db: DrizzleConnection) => {
       .innerJoin(users, eq(users.id, installs.userId))
       .leftJoin(live, isLiveOfApp)
 
-  const askedByApp = shapedReader(db, (isAsked: (name: keyof AskedPage) => boolean) => {
-    const askedIs = (column: AnyColumn, name: keyof AskedPage) => (isAsked(name) ? eq(column, given(name)) : undefined)
-    return db
-      .select({ install: installs, kind: resources.kind, ...pick(resources, 'externalId', 'name', 'slug') })
-      .from(installs)
-      .innerJoin(resources, eq(resources.id, installs.resourceId))
-      .where(
-        and(
-          eq(installs.appId, given('appId')),
-          askedIs(installs.userId, 'userId') ?? eq(installs.approval, sql`'approved'`),
-          eq(installs.environment, given('environment')),
-          askedIs(installs.state, 'state'),
-          askedIs(resources.kind, 'kind'),
-          askedIs(resources.externalId, 'externalId'),
-          askedIs(installs.id, 'id') ?? gt(installs.id, given('after')),
-        ),
-      )
-      .orderBy(asc(installs.id))
-      .limit(givenLimit('limit'))
-  })
+  const askedByApp = shapedReader(
+    db,
+    (isAsked: (name: keyof AskedPage) => boolean) => {
+      const askedIs = (column: AnyColumn, name: keyof AskedPage) =>
+        isAsked(name) ? eq(column, given(name, column)) : undefined
+      return db
+        .select({ install: installs, kind: resources.kind, ...pick(resources, 'externalId', 'name', 'slug') })
+        .from(installs)
+        .innerJoin(resources, eq(resources.id, installs.resourceId))
+        .where(
+          and(
+            eq(installs.appId, given('appId', installs.appId)),
+            askedIs(installs.userId, 'userId') ?? eq(installs.approval, sql`'approved'`),
+            eq(installs.environment, given('environment', installs.environment)),
+            askedIs(installs.state, 'state'),
+            askedIs(resources.kind, 'kind'),
+            askedIs(resources.externalId, 'externalId'),
+            askedIs(installs.id, 'id') ?? gt(installs.id, given('after', installs.id)),
+          ),
+        )
+        .orderBy(asc(installs.id))
+        .limit(givenLimit('limit'))
+    },
+    { isShared: true },
+  )
 
   return {
     insert: inserter(db, installs),
@@ -280,7 +286,7 @@ export const installQueries = (db: DrizzleConnection) => {
       await countUpTo(most, and(eq(installs.userId, userId), isOfOwn.ended)),
     /** Whether the user has an approved and active install of the app, on any website or store, that serves this environment. */
     hasLive: (appId: string, userId: string, environment: Environment) =>
-      hasLive().has({ appId, userId, without: notServing(environment), ...oneLive }),
+      hasLive().has({ appId, userId, without: notServing(environment), ...inUse, limit: 1 }),
     setScopes: async (id: string, scopes: string, now: number) =>
       void (await db.update(installs).set({ scopes, updatedAt: now }).where(eq(installs.id, id))),
     /** Moves from one state to another; false if the install is not in that state. */

@@ -14,8 +14,8 @@ export type Given = Readonly<Record<string, unknown>>
 export type Written = SQLWrapper & { toSQL(): { sql: string; params: unknown[] } }
 type Select<Row> = Written & { readonly _: { readonly selectedFields: object }; prepare(): { all(): Row[] } }
 
-/** What another engine must know of a select: the table whose rows it locks, and whether it asks for one row by its key. */
-export type ReaderOptions = { readonly locks?: SQLiteTable; readonly byKey?: boolean }
+/** What another engine must know of a select: the table whose rows it locks, and whether it is so hot that callers share a statement. */
+export type ReaderOptions = { readonly locks?: SQLiteTable; readonly isShared?: boolean }
 
 /** An update of one row, and an insert of a row under a fresh key that is made if the update has changed one. */
 export type RowStep = {
@@ -45,7 +45,8 @@ type Writer = {
 /**
  * Prepares a select of columns, plain or in groups; of an outer join only plain ones. Rows are what drizzle's `execute` gives. Rows
  * without groups are made by bun:sqlite itself, by the names of their columns. In a transaction of an engine that runs several at once,
- * the rows read of the table `locks` stay locked until its end, but for `conditional` ones, which lock nothing. An engine on another machine reads the rows of several `byKey` together.
+ * the rows read of the table `locks` stay locked until its end, but for `conditional` ones, which lock nothing. An engine on another
+ * machine reads together what several callers ask for by a select that `isShared`; each value of it has a name and a column of its own.
  */
 export const reader = <Row>(db: DrizzleConnection, select: Select<Row>, options: ReaderOptions = {}): Reader<Row> => {
   const fields = select._.selectedFields
@@ -153,6 +154,7 @@ export const lazyReader = <Row>(db: DrizzleConnection, select: () => Select<Row>
 export const shapedReader = <Row, Asked extends Given>(
   db: DrizzleConnection,
   select: (isAsked: (name: keyof Asked & string) => boolean) => Select<Row>,
+  options?: ReaderOptions,
 ): ((asked: Asked) => Awaitable<Row[]>) => {
   const readers = new Map<string, Reader<Row>>()
   return (asked) => {
@@ -163,6 +165,7 @@ export const shapedReader = <Row, Asked extends Given>(
       reader(
         db,
         select((name) => names.includes(name)),
+        options,
       )
     readers.set(shape, prepared)
     return prepared.all(asked)

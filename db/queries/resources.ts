@@ -22,7 +22,8 @@ import { installs, resources, users, stagedResources as staged } from '../tables
 import { pausing, inserter, listFinder, lockingFinder, listInserter } from './rows.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import { lookThrough, type SearchWindow } from './places.ts'
-import { lazyReader } from './reader.ts'
+import { inUse, liveInstalls } from './installs.ts'
+import { lazyReader, shapedReader } from './reader.ts'
 
 export type Resource = typeof resources.$inferSelect
 
@@ -62,20 +63,30 @@ export const resourceQueries = (db: DrizzleConnection) => {
       .orderBy(asc(resources.externalId))
       .limit(givenLimit('limit')),
   )
-  const list = lazyReader(db, () =>
+  const listOf = (...conditions: readonly (SQL | undefined)[]) =>
     db
-      .select(pick(resources, ...listed))
+      .select(pick(resources, 'name', 'slug', 'status', 'createdAt', 'updatedAt', 'publishedAt'))
       .from(resources)
       .where(
         and(
-          eq(resources.ownerId, given('ownerId')),
-          eq(resources.kind, given('kind')),
-          gt(resources.slug, given('afterSlug')),
+          eq(resources.ownerId, given('ownerId', resources.ownerId)),
+          eq(resources.kind, given('kind', resources.kind)),
+          gt(resources.slug, given('after', resources.slug)),
           isNull(resources.deletedAt),
+          ...conditions,
         ),
       )
       .orderBy(asc(resources.slug))
-      .limit(givenLimit('limit')),
+      .limit(givenLimit('limit'))
+  const list = lazyReader(db, () => listOf())
+  const listForApp = shapedReader(
+    db,
+    (isAsked: (name: keyof ForApp) => boolean) => {
+      const isStatus = eq(resources.status, given('status', resources.status))
+      const onIt = isAsked('isInstalled') ? eq(installs.resourceId, resources.id) : undefined
+      return listOf(isAsked('status') ? isStatus : undefined, exists(liveInstalls(db, onIt)))
+    },
+    { isShared: true },
   )
 
   return {
@@ -130,51 +141,27 @@ export const resourceQueries = (db: DrizzleConnection) => {
     },
     /** One owner's resources of a kind, after the slug, by slug. */
     list: (ownerId: string, kind: Resource['kind'], afterSlug: string, limit: number) =>
-      list().all({ ownerId, kind, afterSlug, limit }),
-    /** Those of them that have this status, and on which an app is in use in this environment. Null matches everything. */
-    listNarrowed: async ({ ownerId, kind, status, app }: NarrowedResources, afterSlug: string, limit: number) => {
-      const of = (appId: string, environment: Environment) =>
-        exists(
-          db
-            .select({ id: installs.id })
-            .from(installs)
-            .where(
-              and(
-                eq(installs.resourceId, resources.id),
-                eq(installs.appId, appId),
-                ne(sql`${installs.environment}`, notServing(environment)),
-                eq(installs.approval, 'approved'),
-                eq(installs.state, 'active'),
-              ),
-            ),
-        )
-      return await db
-        .select(pick(resources, ...listed))
-        .from(resources)
-        .where(
-          and(
-            eq(resources.ownerId, ownerId),
-            eq(resources.kind, kind),
-            gt(resources.slug, afterSlug),
-            isNull(resources.deletedAt),
-            status === null ? undefined : eq(resources.status, status),
-            app === null ? undefined : of(app.id, app.environment),
-          ),
-        )
-        .orderBy(asc(resources.slug))
-        .limit(limit)
-    },
+      list().all({ ownerId, kind, after: afterSlug, limit }),
+    /** Those of them that an app may list: none, unless the owner has a live install of it that serves this environment. */
+    listForApp: ({ environment, ...asked }: AskedByApp) =>
+      listForApp({ ...asked, userId: asked.ownerId, without: notServing(environment), ...inUse }),
   }
 }
 
-/** Which resources of an owner are asked for. */
-type NarrowedResources = Pick<Resource, 'ownerId' | 'kind'> & {
+/** Which websites or stores of an owner an app asks for, after a slug. Null matches everything. */
+type AskedByApp = Pick<Resource, 'ownerId' | 'kind'> & {
+  readonly appId: string
+  readonly environment: Environment
   readonly status: Resource['status'] | null
-  readonly app: { readonly id: string; readonly environment: Environment } | null
+  /** Only those on which the app is in use. */
+  readonly isInstalled: true | null
+  readonly after: string
+  readonly limit: number
 }
-
-/** What a list for apps reads of a resource. */
-const listed = ['name', 'slug', 'status', 'createdAt', 'updatedAt', 'publishedAt'] as const
+type ForApp = Omit<AskedByApp, 'environment'> & {
+  readonly userId: string
+  readonly without: Environment
+} & typeof inUse
 
 export type StagedResource = typeof staged.$inferSelect
 

@@ -74,7 +74,7 @@ export const credentialQueries = (db: DrizzleConnection) => {
         .innerJoin(clients, eq(clients.id, credentials.clientId))
         .innerJoin(apps, eq(apps.id, clients.appId))
         .where(eq(credentials.id, given('id', credentials.id))),
-    { byKey: true },
+    { isShared: true },
   )
   return {
     ...presentedSecrets(db, credentials),
@@ -167,7 +167,7 @@ export const appTokenQueries = (db: DrizzleConnection) => {
         .innerJoin(clients, eq(clients.id, credentials.clientId))
         .innerJoin(apps, eq(apps.id, clients.appId))
         .where(eq(appTokens.key, given('key', appTokens.key))),
-    { byKey: true },
+    { isShared: true },
   )
   const expired = lazyReader(db, () =>
     db

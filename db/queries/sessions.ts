@@ -34,8 +34,8 @@ export const sessionQueries = (db: DrizzleConnection) => {
         })
         .from(sessions)
         .innerJoin(users, eq(users.id, sessions.userId))
-        .where(eq(sessions.key, given('key'))),
-    { locks: sessions }, // or a consent could miss that the session has ended, and its grant would stay
+        .where(eq(sessions.key, given('key', sessions.key))),
+    { locks: sessions, isShared: true }, // or a consent could miss that the session has ended, and its grant would stay
   )
   /** A user who ends other sessions trusts none of the browsers that were used for them. */
   const forgetDevices = async (userId: string) => void (await db.delete(devices).where(eq(devices.userId, userId)))
@@ -169,8 +169,8 @@ export const embeddingQueries = (db: DrizzleConnection) => {
           )
           .leftJoin(live, isLiveOfApp)
           .leftJoin(head, isHeadOfApp)
-          .where(eq(table.key, given('key'))),
-      { locks: table }, // or a code that was spent a moment ago would not end the session it gave
+          .where(eq(table.key, given('key', table.key))),
+      { locks: table, isShared: true }, // or a code that was spent a moment ago would not end the session it gave
     )
   const findCode = find(installSessionCodes, { code: installSessionCodes })
   const findSession = find(embeddedSessions, { session: embeddedSessions })

@@ -17,6 +17,8 @@ import { addEmbeddedVersion, installEmbedded, scopesIn } from '../support/embedd
 import { endInstallAndAccess } from '../../src/operations/connected-apps.ts'
 import { operator, trace } from '../support/operator.ts'
 import { addApp, addUser, type AppInWorld } from '../support/world.ts'
+import { listResources } from '../../src/operations/resources/resources.ts'
+import type { UserCaller } from '../../src/operations/authenticate.ts'
 import { refusalOf, sessionOf } from './support/owner.ts'
 import { meanwhileOn } from './support/meanwhile.ts'
 
@@ -263,4 +265,35 @@ test('places are listed in pages of 500, websites before stores', async () => {
     ],
     nextCursor: null,
   })
+})
+
+test('an install that is approved while its websites are asked for hides none of them', async () => {
+  const app = await liveApp()
+  const { id } = await install(app)
+  const { database } = platform
+  const { queries } = database
+  const hasLive: typeof queries.installs.hasLive = async (...asked) => {
+    await moveInstall(platform, trace, operator, { id, step: 'approve' }).catch(() => undefined) // by the first call
+    return await queries.installs.hasLive(...asked)
+  }
+  const meanwhile = { ...queries, installs: { ...queries.installs, hasLive } }
+  const on = {
+    ...platform,
+    database: new Proxy(database, {
+      get: (store, name) => (name === 'queries' ? meanwhile : Reflect.get(store, name)),
+    }),
+  }
+  const caller = {
+    appId: app.id,
+    clientId: app.development.clientId,
+    scopes: ['site:read'],
+    user,
+  } as unknown as UserCaller // what is read of one
+  const page = await listResources(
+    on,
+    caller,
+    { kind: 'site', status: null, isInstalled: false },
+    { limit: 1, cursor: null },
+  )
+  expect(page.data.map(({ slug }) => slug)).toEqual(['my-site'])
 })

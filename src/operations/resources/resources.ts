@@ -259,16 +259,20 @@ export const listResources = (
   const needed = scopeToRead[kind]
   if (!caller.scopes.includes(needed)) throw refuse('insufficient_scope', { details: { scope: needed } })
   const q = platform.database.queries
+  const { appId } = caller
   const environment = environmentOfClient(caller.clientId)
-  return andThen(q.installs.hasLive(caller.appId, caller.user.id, environment), (isInstalled) => {
-    if (!isInstalled) return refused(installRequired(platform, caller))
-    const [ownerId, after, limit] = [caller.user.id, page.cursor ?? '', page.limit + 1] as const
-    const app = onlyInstalled ? { id: caller.appId, environment } : null
-    const isWhole = status === null && app === null
-    const found = isWhole
-      ? q.resources.list(ownerId, kind, after, limit)
-      : q.resources.listNarrowed({ ownerId, kind, status, app }, after, limit)
-    return andThen(found, (rows) => pageOf(rows, page.limit, ({ slug }) => slug))
+  const place = { ownerId: caller.user.id, kind, after: page.cursor ?? '', limit: page.limit + 1 }
+  const read = () =>
+    andThen(
+      q.resources.listForApp({ ...place, status, isInstalled: onlyInstalled || null, appId, environment }),
+      (rows) => pageOf(rows, page.limit, ({ slug }) => slug),
+    )
+  return andThen(read(), (found) => {
+    if (found.data.length > 0) return found
+    // Without an install, or without anything to show. What was approved between these reads is read again.
+    return andThen(q.installs.hasLive(appId, place.ownerId, environment), (isInstalled) =>
+      isInstalled ? read() : refused(installRequired(platform, caller)),
+    )
   })
 }
 

@@ -16,7 +16,8 @@ import { signIn } from '../../support/sign-in.ts'
 import { needs } from '../../support/needs.ts'
 import { openAsOperator, trace } from '../../support/operator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { addApp, addUser, verifier } from '../../support/world.ts'
+import { addApp, addUser, installApp, verifier } from '../../support/world.ts'
+import { listResources } from '../../../src/operations/resources/resources.ts'
 import { openStore, startProxy } from './support.ts'
 
 const { test } = needs('postgres')
@@ -32,6 +33,7 @@ test('an operation waits for PostgreSQL no more often than its decisions need', 
   const platform: Platform = { ...file, database: await openStore(proxy.url) }
   const user = await addUser(platform)
   const app = await addApp(platform, user)
+  await installApp(platform, app, user)
   const client = app.development
   const { sessionToken } = await signIn(platform, trace, user)
 
@@ -68,6 +70,13 @@ test('an operation waits for PostgreSQL no more often than its decisions need', 
   const appToken = async () => (await issue()).accessToken
   const tokens = async () => await exchange((await consent()).code)
 
+  const everySite = { kind: 'site', status: null, isInstalled: false } as const
+  const listSites = async (token: string) => {
+    const reader = await authenticateUserToken(platform, token)
+    if (reader === null) throw new Error('no live token')
+    return await listResources(platform, reader, everySite, { limit: 20, cursor: null })
+  }
+
   expect({
     'check an app token': await trips(appToken, async (token) => await authenticateAppToken(platform, token)),
     'check a user access token': await trips(
@@ -76,6 +85,7 @@ test('an operation waits for PostgreSQL no more often than its decisions need', 
     ),
     'check a session': await trips(nothing, caller),
     introspect: await trips(tokens, async ({ accessToken }) => await introspect(platform, trace, client, accessToken)),
+    'list websites': await trips(tokens, async ({ accessToken }) => await listSites(accessToken)),
     issue: await trips(nothing, issue),
     consent: await trips(nothing, consent),
     exchange: await trips(consent, async ({ code }) => await exchange(code)),
@@ -87,6 +97,7 @@ test('an operation waits for PostgreSQL no more often than its decisions need', 
     'check a user access token': 1,
     'check a session': 1,
     introspect: 1,
+    'list websites': 2,
     issue: 2,
     consent: 6,
     exchange: 2,

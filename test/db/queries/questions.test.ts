@@ -192,6 +192,38 @@ describe.each([0, 1] as const)('of two sides, number %p', (index) => {
   })
 })
 
+test('lists the websites of an owner, at most as many as are asked for, to an app that is installed there, and none to another', async () => {
+  const [one, two] = sides
+  const [first] = await q.resources.ofOwner(one.user.id)
+  if (first === undefined) throw new Error('no website')
+  const added = ['a', 'b', 'z']
+  await platform.database.transaction(async (writing) => {
+    for (const slug of added) await writing.resources.insert({ ...first, kind: 'site', id: `res-${slug}`, slug })
+  })
+  const asked = async (
+    { user, app }: { readonly user: Side['user']; readonly app: Side['app'] },
+    of: Partial<Parameters<Queries['resources']['listForApp']>[0]> = {},
+  ) => {
+    const every = { kind: 'site', environment: 'production', status: null, isInstalled: null } as const
+    const place = { ownerId: user.id, appId: app.id, after: '', limit: 10 }
+    return (await q.resources.listForApp({ ...every, ...place, ...of })).map(({ slug }) => slug)
+  }
+  // All at once: on PostgreSQL one statement answers those that ask alike.
+  const answers = await Promise.all([
+    asked(one),
+    asked(one, { after: 'a', limit: 2 }),
+    asked({ user: one.user, app: two.app }),
+    asked(two),
+    asked(one, { isInstalled: true }),
+    asked(one, { kind: 'store', isInstalled: true }),
+    asked(one, { status: 'draft' }),
+  ])
+  await platform.database.transaction(async (writing) => {
+    for (const slug of added) await writing.resources.forget(`res-${slug}`, platform.clock.now())
+  })
+  expect(answers).toEqual([['a', 'b', 'my-site', 'z'], ['b', 'my-site'], [], ['my-site'], [], ['my-store'], []])
+})
+
 test('an ended secret or grant is listed among the ended ones, newest first, and not among the live ones', async () => {
   const [{ app, credential, user, endpoint, secret, grants }] = sides
   const now = platform.clock.now()
