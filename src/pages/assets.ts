@@ -1,5 +1,5 @@
+import type { Routes } from './change.tsx'
 import { hash } from 'node:crypto'
-import { Elysia } from 'elysia'
 import { staticFile } from '../http/packed.ts'
 import embed from './assets/embed.js' with { type: 'text' }
 import icon from './assets/favicon.svg' with { type: 'text' }
@@ -35,13 +35,11 @@ export const passkeyScript = asset('passkey', 'js', 'text/javascript; charset=ut
 const assets = [siteStylesheet, favicon, siteScript, embedScript, uploadScript, passkeyScript]
 
 /** The stylesheet, the icon and the scripts, embedded in the program. */
-export const assetRoutes = () => {
-  const routes = new Elysia()
+export const assetRoutes: Routes = (app) => {
   for (const { path, text, type } of assets) {
     const answer = staticFile(async () => new TextEncoder().encode(text), type, 'public, max-age=31536000, immutable')
-    routes.get(path, async ({ request }) => await answer(request))
+    app.get(path, async ({ request }) => await answer(request))
   }
-  return routes
 }
 
 /**

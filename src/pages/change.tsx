@@ -1,5 +1,5 @@
 import type { Static, TProperties } from '@sinclair/typebox'
-import { type AnyElysia, Elysia } from 'elysia'
+import type { Elysia } from 'elysia'
 import { PlatformError } from '../domain/errors.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
@@ -51,14 +51,18 @@ export type FormChange<Path extends string, T extends TProperties> = {
   readonly again?: (submission: Submission<T>, params: ParamsOf<Path>) => Again | Promise<Again>
 }
 
-/** What answers at some addresses. It is given the server that it answers for. */
-export type Routes = (door: Door) => AnyElysia
+/**
+ * Adds what answers at some addresses of this server to the app. All are added to one app, because Elysia adds the routes of an app
+ * within an app again at each level.
+ */
+export type Routes = (app: Elysia, door: Door) => void
 
 /** All of these. They are not asked for before a server is put together, because a file names what follows further down in it. */
 export const routes =
   (all: () => readonly Routes[]): Routes =>
-  (door) =>
-    all().reduce((app, one) => app.use(one(door)), new Elysia() as AnyElysia)
+  (app, door) => {
+    for (const one of all()) one(app, door)
+  }
 
 /** A page that everybody may ask for. `says` is what its route says of it. */
 export const openPage =
@@ -67,8 +71,8 @@ export const openPage =
     show: (door: Door, request: Request, params: ParamsOf<Path>) => Response | Promise<Response>,
     says = {},
   ): Routes =>
-  (door) =>
-    new Elysia().get(
+  (app, door) =>
+    app.get(
       path as string,
       async ({ request, params }) => await show(door, request, paramsOf<Path>(path, params)),
       says,
@@ -103,8 +107,8 @@ export const changed =
     path: Path | string,
     { form, show, act, again, ...change }: FormChange<Path, T>,
   ): Routes =>
-  (door) =>
-    new Elysia().post(
+  (app, door) =>
+    app.post(
       path as string,
       async ({ request, params: found }) => {
         const submission = await receive(door, request, form, change)
@@ -150,8 +154,8 @@ type VisitorChange<T extends TProperties> = {
  */
 export const changedByVisitor =
   <T extends TProperties>(path: string, { form, show, act }: VisitorChange<T>): Routes =>
-  (door) =>
-    new Elysia().post(path, async ({ request }) => {
+  (app, door) =>
+    app.post(path, async ({ request }) => {
       const call = callOf(request)
       const sent = await readValues(call, form)
       const visitor = visitorOf(door, request)

@@ -1,8 +1,7 @@
-import { Elysia } from 'elysia'
 import { renderToString } from 'preact-render-to-string'
 import { environments } from '../domain/app.ts'
 import { refuse } from '../domain/errors.ts'
-import type { Door } from '../http/door.ts'
+import type { Routes } from './change.tsx'
 import { Layout } from './design/shell.tsx'
 import { Facts } from './design/values.tsx'
 import { page } from './page.ts'
@@ -42,8 +41,8 @@ const parameters = ['code', 'state', 'iss', 'error', 'error_description'] as con
 /**
  * Stands for the backends of the demo's apps: shows what an app receives after a person has decided. Only `dev` serves it.
  */
-export const demoCallbackRoutes = ({ platform }: Door) =>
-  new Elysia()
+export const demoCallbackRoutes: Routes = (app, { platform }) =>
+  app
     .get(demoAppPath(':slug'), ({ params: { slug } }) => demoAppPage(slug))
     .get('/demo/callback/:slug/:environment', ({ request, params: { slug, environment } }) => {
       if (!environments.some((one) => one === environment)) throw refuse('route_not_found')

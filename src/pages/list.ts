@@ -304,11 +304,11 @@ export const listRoutes =
     of: List<Path, F, Part>,
     { by, show, csv }: ListRoutesOf<Path, F, Row>,
   ): Routes =>
-  (door) => {
+  (app, door) => {
     const path: string = of.path
-    const shown = pageFor(by, of.path, show, describes(of))(door)
-    if (csv === undefined) return shown
-    return shown.post(
+    pageFor(by, of.path, show, describes(of))(app, door)
+    if (csv === undefined) return
+    app.post(
       `${path}/export`,
       async ({ request, params: found }) => {
         const { visit, fields } = await receive(door, request, of.form, { by, effect: 'reads' })

@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia'
 import { type BodyRule, fileFormBodies } from '../http/admission.ts'
 import type { RouteRule } from '../http/api.ts'
 import { baseApp, endpointRoutes } from '../http/app.ts'
@@ -46,19 +45,19 @@ import { isPageRoute, refusalPage } from './refusal-page.tsx'
 import { secondStepRoutes } from './second-step.tsx'
 import { setPasswordRoutes } from './set-password.tsx'
 import { signInRoutes } from './sign-in.tsx'
-import { routes } from './change.tsx'
+import { type Routes, routes } from './change.tsx'
 import { stepRoutes } from './step.tsx'
 
 /** Every page for people, by area. */
-export const pages = (door: Door) =>
-  new Elysia()
-    .mapResponse(async ({ responseValue, request }) => {
-      if (responseValue instanceof RefusedPage) callOf(request).notes.errorCode ??= responseValue.logCode
-      if (!(responseValue instanceof Response)) return undefined
-      return await packPage(await leadOn(responseValue, callOf(request)), request)
-    })
-    .use(all(door))
-    .use(door.servesDemo ? demoCallbackRoutes(door) : new Elysia())
+export const pages: Routes = (app, door) => {
+  app.mapResponse(async ({ responseValue, request }) => {
+    if (responseValue instanceof RefusedPage) callOf(request).notes.errorCode ??= responseValue.logCode
+    if (!(responseValue instanceof Response)) return undefined
+    return await packPage(await leadOn(responseValue, callOf(request)), request)
+  })
+  all(app, door)
+  if (door.servesDemo) demoCallbackRoutes(app, door)
+}
 
 const all = routes(() => [
   assetRoutes,
@@ -118,7 +117,9 @@ const formBodies: BodyRule = { limitBytes: 256 * 1024, mediaTypes: ['application
 export const servePages = (door: Door) => {
   const refusal = refusalPage(door.platform)
   const docs = docsRoutes(door.platform.publicUrl, () => endpointRoutes(door, endpointsOf(door)).routes)
-  return { app: baseApp(door.log, refusal).use(docs).use(pages(door)), ruleOf: pageRule, refusalPage: refusal }
+  const app = baseApp(door.log, refusal).use(docs)
+  pages(app, door)
+  return { app, ruleOf: pageRule, refusalPage: refusal }
 }
 
 /** The body that a page route takes. */

@@ -23,7 +23,6 @@ import { choiceParameter } from './query.ts'
 import { goOn } from './second-step.tsx'
 import { findVisit, safeReturnTo, type Visitor, visitorOf, wayBackOf } from './visit.ts'
 import { departurePage } from './way-out.tsx'
-import { Elysia } from 'elysia'
 
 /** Signing in to the pages, and signing out. */
 export const signInRoutes = routes(() => [
@@ -43,8 +42,8 @@ export const signInRoutes = routes(() => [
       return await enter(visitor, await signInWithPasskeyHere(visitor.door, visitor.call, answer), return_to)
     },
   }),
-  (door) =>
-    new Elysia().post('/sign-out', async ({ request }) => {
+  (app, door) =>
+    app.post('/sign-out', async ({ request }) => {
       await signOutHere(door, request, () => null)
       const { signOutUrl, ways } = door.platform.signIn
       const ended = [forgetCookie(door, 'session')]

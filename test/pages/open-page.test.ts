@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test'
-import { baseApp } from '../../src/http/app.ts'
 import { signIn } from '../support/sign-in.ts'
 import { openAppRoutes } from '../../src/pages/account/open-app.tsx'
 import { installCodePath } from '../../src/pages/account/account-page.tsx'
 import { openInstallPath } from '../../src/pages/open-button.tsx'
 import { ticketBook } from '../../src/pages/visit.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
-import { callWith, doorOf } from '../http/support/door.ts'
+import { callWith, doorOf, servedBy } from '../http/support/door.ts'
 import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
 import { trace } from '../support/operator.ts'
 import { addApp, addUser, type Login } from '../support/world.ts'
@@ -19,7 +18,7 @@ test('an app that renews its codes in a loop uses up the share of its own instal
   await addEmbeddedVersion(platform, app)
   const limit = { count: 2, seconds: 600 }
   const door = doorOf(platform, { authorize: limit, write: limit, daily: limit })
-  const pages = baseApp(door.log, () => null).use(openAppRoutes(door))
+  const pages = servedBy(openAppRoutes, door)
   const visit = async (user: Login, kind: 'site' | 'store') => {
     const id = await installEmbedded(platform, app, user, { kind })
     const { sessionToken } = await signIn(platform, trace, user)

@@ -11,7 +11,7 @@ import { listPart, noticeFor, olderPath } from '../../src/pages/query.ts'
 import { signInRoutes } from '../../src/pages/sign-in.tsx'
 import { artifactDownload, readSeen, seenField } from '../../src/pages/version.tsx'
 import { refuseVisit, visitorOf } from '../../src/pages/visit.ts'
-import { callWith, doorOf } from '../http/support/door.ts'
+import { callWith, doorOf, servedBy } from '../http/support/door.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { openAsOperator } from '../support/operator.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
@@ -41,13 +41,15 @@ const says = (query: string, headers: Readonly<Record<string, string>> = { 'sec-
     { revoked: 'Access revoked.' },
   )
 const stylesheet = async (headers: Readonly<Record<string, string>>) =>
-  await assetRoutes().handle(requestWith(headers, siteStylesheet.path))
+  await servedBy(assetRoutes, doorOf(platform)).handle(requestWith(headers, siteStylesheet.path))
 /** The page after a decision that was not carried out. */
 const lostDecision = async (code: 'idempotency_key_reused' | 'origin_not_allowed', startAgain: string | null) =>
   await lostDecisionPage(platform, callOf(requestWith()), { error: refuse(code), startAgain }).text()
 /** The sign-in page on the way to this path. */
 const signInPage = async (returnTo: string) =>
-  await signInRoutes(doorOf(platform)).handle(requestWith({}, `/sign-in?return_to=${encodeURIComponent(returnTo)}`))
+  await servedBy(signInRoutes, doorOf(platform)).handle(
+    requestWith({}, `/sign-in?return_to=${encodeURIComponent(returnTo)}`),
+  )
 
 /** The part of this list that an address asks for. */
 const asked = (url: string, list = 'apps') => listPart({ call: callOf(requestWith({}, url)) }, list, 'older')

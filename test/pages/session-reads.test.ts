@@ -4,7 +4,7 @@ import { signIn } from '../support/sign-in.ts'
 import { pages } from '../../src/pages/pages.ts'
 import { ticketBook } from '../../src/pages/visit.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
-import { callWith, doorOf } from '../http/support/door.ts'
+import { callWith, doorOf, servedBy } from '../http/support/door.ts'
 import { trace } from '../support/operator.ts'
 import { addUser } from '../support/world.ts'
 import { pageTable } from './support/page-table.ts'
@@ -33,7 +33,7 @@ test('every page and every form reads the session once', async () => {
   expect(table.length).toBeGreaterThan(60)
   const signedIn = await signIn(platform, trace, user)
   const door = doorOf({ ...platform, database })
-  const served = pages(door)
+  const served = servedBy(pages, door)
   for (const { method, pattern } of table) {
     // Some forms end the session, so each gets its own session.
     const { sessionToken } = method === 'GET' ? signedIn : await signIn(platform, trace, user)

@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia'
 import { listedAppPath } from '../../domain/install.ts'
 import { takeShare } from '../../http/limits.ts'
 import { issueInstallSessionCode, type OpenedApp } from '../../operations/embedding/embedding.ts'
@@ -61,8 +60,8 @@ export const openAppRoutes = routes(() => [
       { framed: demo === null ? opened.embed.origin : "'self'" },
     )
   }),
-  (door) =>
-    new Elysia().post(
+  (app, door) =>
+    app.post(
       installCodePath(':id'),
       async ({ request, params: { id } }) => {
         const asked = { by: 'user', effect: 'decides for oneself', shareOf: { installId: id } } as const

@@ -1,5 +1,4 @@
 import { notOurForm } from '../version.tsx'
-import { Elysia } from 'elysia'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import type { ScopeCatalogue } from '../../domain/scope.ts'
 import { isWellFormedText, visibleJson, visibleText } from '../../domain/text.ts'
@@ -62,8 +61,8 @@ type FindDraft = (at: AppVisit, params: Readonly<Record<string, string>>) => Awa
 /** Receives such a form. */
 const uploading =
   (path: string, draftFor: FindDraft): Routes =>
-  (door) =>
-    new Elysia().post(
+  (app, door) =>
+    app.post(
       path,
       async ({ request, params }: { request: Request; params: Readonly<Record<string, string>> }) => {
         const { slug = '' } = params

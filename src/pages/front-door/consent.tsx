@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia'
 import {
   type AuthorizationParameters,
   authorizationQueryOf,
@@ -19,6 +18,7 @@ import { Form } from '../design/form.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Layout, type PlatformFrame, RequestLine } from '../design/shell.tsx'
 import { ChosenName } from '../design/values.tsx'
+import type { Routes } from '../change.tsx'
 import { page, seeOther } from '../page.ts'
 import { signInWords } from '../sign-in-words.tsx'
 import { findVisit, refuseVisit, type Visit } from '../visit.ts'
@@ -36,8 +36,8 @@ import { RightAddress } from '../design/field.tsx'
  * The consent page: an app asks for access (RFC 6749 section 3.1). Showing it changes nothing. Then the decision, and the way to another
  * account.
  */
-export const consentRoutes = (door: Door) =>
-  new Elysia()
+export const consentRoutes: Routes = (app, door) =>
+  app
     .get(authorizationPath, async ({ request }) => {
       const visit = await findVisit(door, request)
       const parameters = readAuthorizationParameters(rawQueryOf(request))

@@ -1,11 +1,10 @@
-import { Elysia } from 'elysia'
 import { renderToString } from 'preact-render-to-string'
 import { refuse } from '../../domain/errors.ts'
 import { callOf } from '../../http/call.ts'
 import { endpointRoutes } from '../../http/app.ts'
 import { endpointsOf } from '../../http/table.ts'
 import { type ApiDocument, apiDocumentOf, apiDocuments } from '../../http/docs.ts'
-import type { Door } from '../../http/door.ts'
+import type { Routes } from '../change.tsx'
 import { isJsonObject } from '../../http/openapi-schema.ts'
 import { type GuideApps, listGuideApps } from '../../operations/apps/lists.ts'
 import { FilterBar } from '../design/list-tools.tsx'
@@ -33,7 +32,7 @@ const placeholder = 'apc_dev_…'
 const usesClientId = (text: string): boolean => text.includes(placeholder) || /\bCLIENT_ID\b/.test(text)
 
 /** The guides, for everybody, with the address of this server. Signed-in developers see a client ID of their own in the examples. */
-export const guideRoutes = (door: Door) => {
+export const guideRoutes: Routes = (app, door) => {
   let sections: ReturnType<typeof sectionsOf> | null = null
   const found = async (asked: string) => {
     const [{ guideAreas }, { SearchResults, sectionsOf }] = await Promise.all([
@@ -87,7 +86,7 @@ export const guideRoutes = (door: Door) => {
     return body
   }
   const reader = async (request: Request) => (await findVisit(door, request)) ?? door.platform
-  return new Elysia()
+  app
     .get(apiDocuments.apps.reference, async ({ request }) => await showReference(request, 'apps'))
     .get(apiDocuments.builder.reference, async ({ request }) => await showReference(request, 'builder'))
     .get(

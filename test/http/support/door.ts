@@ -1,4 +1,6 @@
+import type { AnyElysia } from 'elysia'
 import { defaultRateLimits, type RateLimits } from '../../../src/domain/limits.ts'
+import { baseApp } from '../../../src/http/app.ts'
 import { authorizationOf, type Call, clientRequestIdOf } from '../../../src/http/call.ts'
 import type { Door } from '../../../src/http/door.ts'
 import { pathOf } from '../../../src/http/paths.ts'
@@ -6,6 +8,7 @@ import { createRateLimiter } from '../../../src/http/rate-limit.ts'
 import { createUploadSlots } from '../../../src/http/upload-body.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { createLog } from '../../../src/runtime/log.ts'
+import type { Routes } from '../../../src/pages/change.tsx'
 import { createMetrics } from '../../../src/runtime/metrics.ts'
 
 /** A door of the platform with limits whose time stands still. */
@@ -27,6 +30,13 @@ export const doorOf = (platform: Platform, limits: Partial<RateLimits> = {}): Do
   runCommand: async () => ({ exitCode: 0, stdout: '', stderr: '' }),
   sleep: async () => await Promise.resolve(),
 })
+
+/** An app with these routes, for this door. */
+export const servedBy = (routes: Routes, door: Door): AnyElysia => {
+  const app: AnyElysia = baseApp(door.log, () => null)
+  routes(app, door)
+  return app
+}
 
 /** The call that the shell would make of this request. */
 export const callWith = (request: Request, known: Partial<Call> = {}): Call => {

@@ -2,13 +2,13 @@ import type { Platform } from '../../../src/operations/platform.ts'
 import { pages } from '../../../src/pages/pages.ts'
 import type { List, ListField } from '../../../src/pages/list.ts'
 import { effects, type Effect } from '../../../src/pages/proof.ts'
-import { doorOf } from '../../http/support/door.ts'
+import { doorOf, servedBy } from '../../http/support/door.ts'
 
 type PageRoute = { readonly method: string; readonly pattern: string }
 
 /** Every route for people, except those of assets and icons. */
 export const pageTable = (platform: Platform): readonly PageRoute[] =>
-  pages(doorOf(platform))
+  servedBy(pages, doorOf(platform))
     .routes.map(({ method, path }) => ({ method, pattern: path }))
     .filter(({ pattern }) => !/^\/(?:assets|icons)\//.test(pattern))
 
@@ -17,7 +17,7 @@ type DescribedList = Pick<List<string, Readonly<Record<string, ListField>>, stri
 /** The lists that pages describe, by the pattern of the page. */
 export const listTable = (platform: Platform): ReadonlyMap<string, DescribedList> =>
   new Map(
-    pages(doorOf(platform)).routes.flatMap(({ path, hooks }): [string, DescribedList][] => {
+    servedBy(pages, doorOf(platform)).routes.flatMap(({ path, hooks }): [string, DescribedList][] => {
       const described: DescribedList | undefined = hooks.detail?.list
       return described === undefined ? [] : [[path, described]]
     }),
@@ -27,7 +27,7 @@ export const listTable = (platform: Platform): ReadonlyMap<string, DescribedList
 export const formTable = (
   platform: Platform,
 ): readonly { readonly pattern: string; readonly effect: Effect | null }[] =>
-  pages(doorOf(platform))
+  servedBy(pages, doorOf(platform))
     .routes.filter(({ method, path }) => method === 'POST' && /^\/(account|console|desk)\//.test(path))
     .map(({ path, hooks }) => ({ pattern: path, effect: effectIn(hooks.detail?.effect) }))
 
