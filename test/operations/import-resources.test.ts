@@ -80,16 +80,30 @@ test('a new resource was created no later than it was changed or published', asy
   expect((await importSite('published', published))?.createdAt).toBe(dayMs(1))
 })
 
-test('a line that is malformed or has an unknown owner is named, and nothing is stored', async () => {
-  const right = { owner: owner.email, kind: 'site', name: 'A site', slug: 'right', status: 'draft' }
-  for (const [wrong, message] of [
-    [{ ...right, kind: 'castle' }, 'Line 2: kind: This must be site or store.'],
-    [{ ...right, owner: 'nobody@example.com' }, 'Line 2: owner: There is no user with this address.'],
-  ] as const) {
-    const text = `${JSON.stringify(right)}\n${JSON.stringify(wrong)}\n`
-    await expect(importText([bytes(text)])).rejects.toMatchObject({ facts: { param: 'line', message } })
-    expect(await platform.database.queries.resources.find(owner.id, 'site', 'right')).toBeNull()
-  }
+const right = { owner: owner.email, kind: 'site', name: 'A site', slug: 'right', status: 'draft' }
+const aTime = 'This must be a time such as 2026-08-01T12:00:00.000Z.'
+
+test.each([
+  ['{"owner":', 'This is not a JSON object.'],
+  ['[]', 'This is not a JSON object.'],
+  ['null', 'This is not a JSON object.'],
+  ['{} {}', 'This is not a JSON object.'],
+  [Uint8Array.of(0x7b, 0xff, 0x7d), 'This is not UTF-8.'],
+  ['{"__proto__":{"owner":"ada@example.com"}}', 'The JSON has a field __proto__, which is not taken here.'],
+  [{ owner: undefined }, 'owner: This is missing.'],
+  [{ owner: 'nobody@example.com' }, 'owner: There is no user with this address.'],
+  [{ name: 7 }, 'name: This must be a string.'],
+  [{ slug: 'Bad Slug' }, 'slug: A slug has 1 to 63 characters: a-z, 0-9, and hyphens inside.'],
+  [{ kind: 'castle' }, 'kind: This must be site or store.'],
+  [{ status: 'live' }, 'status: This must be draft or published or archived.'],
+  [{ createdAt: '2026-02-30T00:00:00Z' }, `createdAt: ${aTime}`],
+  [{ publishedAt: 1_790_000_000 }, `publishedAt: ${aTime}`],
+  [{ createdAt: day(2), updatedAt: day(1) }, 'updatedAt: This is before createdAt.'],
+] as const)('a line such as %j is named, and nothing is stored', async (wrong, says) => {
+  const line = typeof wrong === 'string' || wrong instanceof Uint8Array ? wrong : JSON.stringify({ ...right, ...wrong })
+  const chunks = [bytes(`${JSON.stringify(right)}\n\n`), typeof line === 'string' ? bytes(line) : line, bytes('\n')]
+  await expect(importText(chunks)).rejects.toMatchObject({ facts: { param: 'line', message: `Line 3: ${says}` } })
+  expect(await platform.database.queries.resources.find(owner.id, 'site', 'right')).toBeNull()
 })
 
 test('a byte order mark is allowed only at the start of the file', async () => {
