@@ -1,11 +1,7 @@
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { setAppStatus } from '../../src/operations/apps/apps.ts'
-import { signOut } from '../../src/operations/sessions/own-sessions.ts'
-import { authenticateSession } from '../../src/operations/authenticate.ts'
 import { call } from '../support/call.ts'
 import { needs } from '../support/needs.ts'
-import { operator, trace } from '../support/operator.ts'
 import {
   addApp,
   addUser,
@@ -20,7 +16,6 @@ import { expectAccessible } from './support/accessible.ts'
 import { browserKinds } from './support/browser-kinds.ts'
 import { type BrowserOptions, closeBrowsers, openBrowser } from './support/browser.ts'
 import { askPath } from './support/front-door.ts'
-import { hostileText, makeHostile } from './support/hostile-text.ts'
 import { settleNeighbour } from './support/neighbours.ts'
 import { screenshot } from './support/screenshot.ts'
 import { signInByForm } from './support/sign-in.ts'
@@ -58,8 +53,6 @@ const told = async (page: Page): Promise<Readonly<Record<string, string>>> => {
   await page.waitForURL(`${app.redirectUri}?**`)
   return Object.fromEntries(new URL(page.url()).searchParams)
 }
-const sessionOf = async (page: Page): Promise<string> =>
-  (await page.context().cookies()).find(({ name }) => name.endsWith('-session'))?.value ?? ''
 
 describe.each(browserKinds)('with $kind', (kind) => {
   test('a person signs in, sees the request, allows it, and the app gets tokens', async () => {
@@ -116,66 +109,6 @@ describe.each(browserKinds)('with $kind', (kind) => {
     expect(allow?.filling).not.toBe(deny?.filling ?? '')
     expect(await page.locator('main input:not([type=hidden]), main select, [autofocus]').count()).toBe(0)
   })
-
-  test('new scopes are marked, and scopes that were granted before are not', async () => {
-    const { page } = await asked(kind)
-    await press(page, 'Allow')
-    await told(page)
-    await page.goto(askPath(app, { scope: 'profile:read site:read store:read' }))
-    expect(await page.locator('ul.asked > li').filter({ hasText: 'New' }).allInnerTexts()).toEqual([
-      'List your stores New',
-    ])
-    expect(await page.locator('main').innerText()).toContain('now asks for more')
-    if (kind.javaScript) await expectAccessible(page)
-    await screenshot(page, `consent-more-${kind.width}-${kind.theme}`)
-    await page.goto(askPath(app))
-    expect(await page.locator('ul.asked > li').allInnerTexts()).toEqual([
-      'See your name and picture',
-      'List your websites',
-    ])
-    expect(await page.locator('main').innerText()).toContain('asks for it again')
-  })
-
-  test('an invalid link shows why, and leads nowhere', async () => {
-    const page = await openBrowser(world.server.url, kind)
-    for (const change of [{ client_id: 'apc_dev_nobody' }, { redirect_uri: 'https://evil.example/' }]) {
-      await page.goto(askPath(app, change))
-      expect(await heading(page)).toBe('This link does not work')
-      if (kind.javaScript) await expectAccessible(page)
-    }
-    await screenshot(page, `unanswered-${kind.width}-${kind.theme}`)
-  })
-
-  test('a decision that was sent before is refused with a page that offers to ask again', async () => {
-    const { page, user } = await asked(kind)
-    const form = page.locator('form.decision')
-    const ticket = (await form.locator('[name=ticket]').getAttribute('value')) ?? ''
-    const request = (await form.locator('[name=request]').getAttribute('value')) ?? ''
-    await press(page, 'Deny')
-    await told(page)
-    const again = await page.context().newPage() // another tab with the very same form
-    await again.route('**/oauth/authorize?**', async (route) => {
-      const response = await route.fetch()
-      const body = (await response.text()).replace(
-        /name="ticket" value="[^"]*"(?=\/?>(?:<input type="hidden" name="ticket_owner"[^>]*>)?<input type="hidden" name="request"[^>]*>\s*<button[^>]*decision)/,
-        `name="ticket" value="${ticket}"`,
-      )
-      expect(body).toContain(ticket)
-      await route.fulfill({ response, body })
-    })
-    await again.goto(askPath(app))
-    expect(await again.locator('form.decision [name=request]').getAttribute('value')).toBe(request)
-    await press(again, 'Allow')
-    expect(await heading(again)).toBe('You have already decided')
-    expect(await grantsOf(user)).toBe(0)
-    if (kind.javaScript) await expectAccessible(again)
-    await screenshot(again, `decided-${kind.width}-${kind.theme}`)
-    await again.unroute('**/oauth/authorize?**')
-    await again.getByRole('link', { name: 'Ask me again' }).click()
-    expect(await heading(again)).toBe(question)
-    await press(again, 'Allow')
-    expect(await told(again)).toHaveProperty('code')
-  })
 })
 
 // Only the script can make a difference here, so two browsers are enough.
@@ -201,34 +134,6 @@ describe.each(browserKinds.filter(({ theme }) => theme === 'light'))('with $kind
       .getByRole('heading', { name: kind.javaScript ? neighbour : /^(A neighbour|You have already decided)$/ })
       .waitFor()
     expect(await grantsOf(user)).toBe(1)
-  })
-
-  test('a decision after the session has ended does not count: the person signs in and is asked again', async () => {
-    const { page, user } = await asked(kind)
-    const session = await authenticateSession(world.platform, await sessionOf(page))
-    if (session === null) throw new Error('not signed in')
-    await signOut(world.platform, trace, session)
-    await press(page, 'Allow')
-    await page.waitForURL('**/sign-in?**')
-    expect(await grantsOf(user)).toBe(0)
-    await signInByForm(page, user)
-    expect(await heading(page)).toBe(question)
-    await press(page, 'Allow')
-    expect(await told(page)).toMatchObject({ state: 'af0ifjsldkj' })
-    expect(await grantsOf(user)).toBe(1)
-  })
-
-  test('"Not you?" signs out, and asks the person who signs in next', async () => {
-    const { page, user } = await asked(kind)
-    const other = await addUser(world.platform, 'Other Person')
-    await press(page, 'Sign out and use another account')
-    await page.waitForURL('**/sign-in?**')
-    await signInByForm(page, other)
-    expect(await heading(page)).toBe(question)
-    expect(await page.locator('main').innerText()).toContain(other.email)
-    await press(page, 'Allow')
-    await told(page)
-    expect([await grantsOf(user), await grantsOf(other)]).toEqual([0, 1])
   })
 })
 
@@ -258,36 +163,6 @@ test('a page that was shown to one person decides nothing for the next person wh
   expect([await grantsOf(user), await grantsOf(other)]).toEqual([0, 0])
   await page.getByRole('link', { name: 'Ask me again' }).click()
   expect(await page.locator('main').innerText()).toContain(other.email)
-})
-
-test('a page that was altered decides nothing', async () => {
-  const { page, user } = await asked()
-  await page
-    .locator('form.decision [name=request]')
-    .evaluate(`(input) => { input.value = input.value.replace('profile', 'store') }`)
-  await page.evaluate(`document.querySelector('form.decision [name=request]').value += '&scope=store%3Aread'`)
-  await press(page, 'Allow')
-  expect(await heading(page)).toBe('Nothing was decided')
-  expect(await grantsOf(user)).toBe(0)
-})
-
-test('a callback of an app may redirect to other hosts', async () => {
-  const wandering = await addApp(world.platform, world.user)
-  const { hostname, origin } = new URL(wandering.redirectUri)
-  settleNeighbour(hostname, () => new Response(null, { status: 302, headers: { location: 'https://home.example/' } }))
-  const { page } = await asked({ alsoReaches: [origin, 'https://home.example'] }, askPath(wandering))
-  await press(page, 'Allow')
-  await page.waitForURL('https://home.example/')
-})
-
-test('an app that is suspended during the sign-in gets an error', async () => {
-  const late = await addApp(world.platform, world.user)
-  const page = await openBrowser(world.server.url, { alsoReaches: [new URL(late.redirectUri).origin] })
-  await page.goto(askPath(late))
-  await setAppStatus(world.platform, trace, operator, { slug: late.slug, status: 'suspended' })
-  await signInByForm(page, await addUser(world.platform))
-  await page.waitForURL(`${late.redirectUri}?**`)
-  expect(new URL(page.url()).searchParams.get('error')).toBe('unauthorized_client')
 })
 
 /** Another port of this machine: the same site for a browser, so cookies are sent, but another origin. */
@@ -351,31 +226,5 @@ describe('another site', () => {
     await press(page, 'Allow') // the ticket was not spent by it
     expect(await told(page)).toHaveProperty('code')
     await near.stop(true)
-  })
-})
-
-describe('names that attack the page', () => {
-  test.each(browserKinds)('are shown as the text that they are, with $kind', async (kind) => {
-    const hostile = await createWorld()
-    const page = await openBrowser(hostile.server.url, {
-      ...kind,
-      alsoReaches: [new URL(hostile.app.redirectUri).origin],
-    })
-    await page.goto(askPath(hostile.app))
-    await signInByForm(page, hostile.user)
-    await makeHostile(hostile.server.database)
-    await page.reload()
-    expect(await heading(page)).toBe(question)
-    expect(await page.locator('bdi').filter({ hasText: '<script>alert(1)' }).allTextContents()).toEqual([
-      hostileText,
-      hostileText,
-      hostileText,
-    ])
-    expect(await page.locator('main script, main img').count()).toBe(0)
-    expect(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-    await screenshot(page, `hostile-${kind.width}-${kind.theme}`)
-    await press(page, 'Deny')
-    await page.waitForURL(`${hostile.app.redirectUri}?**`)
-    await endWorld(hostile)
   })
 })

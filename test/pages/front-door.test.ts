@@ -1,15 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import type { AuditEvent } from '../../db/database.ts'
-import { formTicket } from '../../src/domain/form-ticket.ts'
-import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { challengeOf } from '../../src/domain/pkce.ts'
-import { setAppStatus } from '../../src/operations/apps/apps.ts'
-import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect-uris.ts'
+import { addRedirectUri } from '../../src/operations/redirect-uris.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { sendLines } from '../flows/support/send.ts'
 import { call, codeOf } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
-import { serverKeyIn } from '../support/server-key-in.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { addApp, addUser, authorize, createWorld, endWorld, exchange, exchangeBody, signIn } from '../support/world.ts'
 import {
@@ -245,15 +241,6 @@ describe('every other error', () => {
     })
   }
 
-  test('a scope that the app has not registered and a suspended app are errors', async () => {
-    const app = await addApp(world.platform, world.user, 'profile:read')
-    expect(answerOf(await look(url, askPath(app), session))).toMatchObject({ error: 'invalid_scope' })
-    await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
-    expect(answerOf(await look(url, askPath(app, { scope: 'profile:read' }), session))).toMatchObject({
-      error: 'unauthorized_client',
-    })
-  })
-
   test('prompt=none does not redirect people who are not signed in or have not granted this app anything', async () => {
     const stranger = await signIn(url, await addUser(world.platform))
     const broken = { prompt: 'none', scope: 'nothing' }
@@ -295,18 +282,6 @@ describe('a valid request', () => {
       expect(target.pathname).toBe('/sign-in')
       expect(target.searchParams.get('return_to')).toBe(askPath(world.app))
     }
-  })
-
-  test('shows a page that cannot be stored or framed, and whose form leads only to this server', async () => {
-    const { status, headers } = await ask()
-    expect(status).toBe(200)
-    expect(headers.get('cache-control')).toBe('no-store')
-    expect(headers.get('x-frame-options')).toBe('DENY')
-    const policy = headers.get('content-security-policy')?.split('; ') ?? []
-    expect(policy).toContain("default-src 'none'")
-    expect(policy).toContain("frame-ancestors 'none'")
-    expect(policy).toContain("form-action 'self'")
-    expect(policy.filter((rule) => rule.includes('unsafe'))).toEqual([])
   })
 
   test('shows the page every time, and never decides without the person', async () => {
@@ -368,9 +343,6 @@ const refused = async (fields: Readonly<Record<string, string>>, options: Parame
   return seen
 }
 
-const refusalsForOrigin = async () =>
-  (await auditEvents(world.platform)).filter(({ reason }) => reason?.startsWith('form_') === true).length
-
 /** The number of codes in the metrics. */
 const codesIssued = async (): Promise<number> => {
   const told = /app_platform_tokens_issued_total\{kind="authorization_code"\} (\d+)/.exec(
@@ -398,16 +370,6 @@ describe('the decision', () => {
     expectLedOn(denied)
     expectRedirected({ ...denied, status: 303, text: '' }, 'access_denied')
     expect(await grantsOfUser()).toBe(before)
-  })
-
-  test('counts once: 200 at the same time give one code', async () => {
-    const before = await grantsOfUser()
-    const fields = { ...fieldsOf(await ask()), decision: 'allow' }
-    const answers = await Promise.all(Array.from({ length: 200 }, async () => await decide(fields)))
-    const codes = answers.filter((seen) => 'code' in answerOf(seen))
-    expect(codes).toHaveLength(1)
-    expect(answers.filter(({ status }) => status === 422)).toHaveLength(199)
-    expect(await grantsOfUser()).toBe(before + 1)
   })
 
   test('sent again is refused with a page that offers to ask again', async () => {
@@ -452,42 +414,6 @@ describe('the decision', () => {
     expectLedOn(await decide({ ticket, request, decision: 'allow' })) // and none of it has spent the ticket
   })
 
-  test('is refused with a ticket that is missing, invented, altered, of another form or of another page', async () => {
-    const seen = await ask()
-    const { request = '', ticket = '' } = fieldsOf(seen)
-    const elsewhere = fieldsOf(seen, '/oauth/authorize/switch-account')['ticket'] ?? ''
-    const ofOther = fieldsOf(await ask({ state: 'other' }))['ticket'] ?? ''
-    const [key = '', mac = ''] = ticket.split('.')
-    const [otherKey = ''] = ofOther.split('.')
-    const tickets = [
-      '',
-      'x',
-      key,
-      `${key}.`,
-      `.${mac}`,
-      `${otherKey}.${mac}`,
-      ticket.slice(1),
-      `${ticket}x`,
-      ticket.toUpperCase(),
-      elsewhere,
-      ofOther,
-    ]
-    for (const bad of tickets) await refused({ ticket: bad, request, decision: 'allow' })
-  })
-
-  test('is valid for ten minutes', async () => {
-    const { request = '' } = fieldsOf(await ask())
-    const server = await serverKeyIn(world.server.database)
-    const issuedAgo = (seconds: number) => {
-      const key = keyOfUuidTime(Date.now() - seconds * 1000)
-      return formTicket({ server, browser: session }, { action: '/oauth/authorize', bound: [request] }, key)
-    }
-    for (const seconds of [601, 3_600, 86_400])
-      await refused({ ticket: issuedAgo(seconds), request, decision: 'allow' })
-    await refused({ ticket: issuedAgo(-30), request, decision: 'allow' }) // nor before it was issued
-    expectLedOn(await decide({ ticket: issuedAgo(590), request, decision: 'allow' }))
-  })
-
   test('is refused in another browser: of the same person, and of somebody else', async () => {
     const fields = { ...fieldsOf(await ask()), decision: 'allow' }
     await refused(fields, { session: await signIn(url, world.user) })
@@ -512,12 +438,6 @@ describe('the decision', () => {
     await refused(fields, { headers: {} })
     await refused(fields, { headers: {}, session: null })
     expectLedOn(await decide(fields, { headers: { Origin: publicUrl } }))
-  })
-
-  test('leaves an audit row when it is refused', async () => {
-    const before = await refusalsForOrigin()
-    await refused({ ...fieldsOf(await ask()), decision: 'allow', ticket: 'x' })
-    expect(await refusalsForOrigin()).toBe(before + 1)
   })
 
   test('is refused unless it is "allow" or "deny"', async () => {
@@ -562,24 +482,6 @@ describe('the decision', () => {
     expect((await refusals()).slice(refusedBefore)).toMatchObject([{ reason: 'login_required' }])
     expect(await grantsOfUser()).toBe(before)
   })
-
-  test('is answered with an error of the app when it was suspended while the page was open', async () => {
-    const app = await addApp(world.platform, world.user)
-    const fields = fieldsOf(await look(url, askPath(app), session))
-    await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
-    expect(answerOf(await decide({ ...fields, decision: 'allow' }))).toMatchObject({
-      error: 'unauthorized_client',
-      iss: publicUrl,
-    })
-  })
-})
-
-test('a decision leads nowhere when the redirect URI was removed while the page was open', async () => {
-  const app = await addApp(world.platform, world.user)
-  const fields = fieldsOf(await look(url, askPath(app), session))
-  const { slug, redirectUri: uri } = app
-  await removeRedirectUri(world.platform, trace, operator, { slug, environment: 'development', uri })
-  expectUnanswered(await decide({ ...fields, decision: 'allow' }), uri)
 })
 
 test('HEAD answers like GET, other methods are refused, and so is a body of another type, with a page', async () => {
