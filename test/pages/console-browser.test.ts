@@ -3,13 +3,8 @@ import type { Page } from 'playwright-core'
 import { listOwnApps } from '../../src/operations/apps/lists.ts'
 import { ownedApp } from '../../src/operations/apps/app-record.ts'
 import { listLiveCredentials } from '../../src/operations/credentials/credentials.ts'
-import { signOut } from '../../src/operations/sessions/own-sessions.ts'
-import { authenticateSession } from '../../src/operations/authenticate.ts'
-import { uploadVersion } from '../operations/support/owner.ts'
-import { trace } from '../support/operator.ts'
-import { addApp, addUser, appToken, createWorld, endWorld, type Login, type World } from '../support/world.ts'
+import { addUser, appToken, createWorld, endWorld, type Login, type World } from '../support/world.ts'
 import { expectAccessible } from './support/accessible.ts'
-import { askedFirst, confirm } from './support/confirm.ts'
 import { type BrowserOptions, closeBrowsers, openBrowser } from './support/browser.ts'
 import { screenshot } from './support/screenshot.ts'
 import { signInByForm } from './support/sign-in.ts'
@@ -46,17 +41,11 @@ const openTab = async (page: Page, name: string) => {
   await page.getByRole('navigation', { name: 'App' }).getByRole('link', { name }).click()
   await page.waitForLoadState()
 }
-/** Switches the pages of the app to an environment. */
-const show = async (page: Page, environment: string) => {
-  await page.getByRole('navigation', { name: 'Environment' }).getByRole('link', { name: environment }).click()
-  await page.waitForURL(`**?environment=${environment.toLowerCase()}`)
-}
 const createSecret = async (page: Page, environment: string) => {
   await page.getByRole('link', { name: `Create a ${environment} secret` }).click()
   await press(page, 'Create the secret')
 }
 const noticeOn = async (page: Page) => await page.getByRole('status').textContent()
-const alertOn = async (page: Page) => await page.getByRole('alert').textContent()
 const liveOf = async ({ user }: Developer, slug: string) => {
   const { clientIds } = await ownedApp(world.platform, user.id, slug)
   return await listLiveCredentials(world.platform, clientIds)
@@ -101,75 +90,6 @@ describe('the console', () => {
     await openTab(page, 'Overview')
     expect(await page.getByText('Make the first call').locator('..').textContent()).toContain('done')
   })
-
-  test('redirect URIs are added and removed, and a refused one stays in its field with the reason', async () => {
-    const developer = await enter()
-    const { page } = developer
-    const slug = 'with-uris'
-    await createApp(page, slug)
-    await openTab(page, 'Redirect URIs')
-    await show(page, 'Production')
-    const field = page.getByLabel('New redirect URI for production')
-    await field.fill('http://app.example/callback')
-    await field.press('Enter')
-    await page.getByRole('alert').waitFor()
-    expect(await alertOn(page)).toBe('A redirect URI starts with https://.')
-    expect(await field.inputValue()).toBe('http://app.example/callback')
-    expect(await field.getAttribute('aria-invalid')).toBe('true')
-    await look(page, 'refused uri')
-    await field.fill(`https://${slug}.example/callback`)
-    await field.press('Enter')
-    await page.getByRole('status').waitFor()
-    await askedFirst(page, `Remove https://${slug}.example/callback`)
-    await press(page, 'Remove')
-    expect(await noticeOn(page)).toContain('refused from now on')
-  })
-
-  test('a developer changes scopes and the name, and rotates a secret with a grace period', async () => {
-    const developer = await enter()
-    const { page } = developer
-    const slug = 'with-changes'
-    await createApp(page, slug)
-    await openTab(page, 'Scopes')
-    await page.getByRole('checkbox', { name: 'store:read' }).check()
-    await page.getByRole('checkbox', { name: 'site:read' }).uncheck()
-    await press(page, 'Save the scopes')
-    expect(await page.getByRole('checkbox', { name: 'store:read' }).isChecked()).toBe(true)
-    expect((await ownedApp(world.platform, developer.user.id, slug)).scopes).toEqual(['profile:read', 'store:read'])
-
-    await openTab(page, 'Settings')
-    await page.getByLabel('Name').fill('Another name')
-    await press(page, 'Rename the app')
-    await openTab(page, 'Overview')
-    expect(await heading(page)).toBe('Another name')
-
-    await openTab(page, 'Credentials')
-    await show(page, 'Production')
-    await createSecret(page, 'production')
-    await page.goto(`/console/${slug}/credentials?environment=production`)
-    await askedFirst(page, 'Rotate the production secret')
-    await page.getByLabel('Hours until the older secrets expire').fill('2')
-    await press(page, 'Rotate the secret')
-    await page.getByRole('link', { name: 'I have copied it' }).click()
-    await page.waitForURL('**/credentials?environment=production')
-    const [old, rotated] = (await liveOf(developer, slug)).production
-    expect([old?.expiresAt === null, rotated?.expiresAt]).toEqual([false, null])
-    await confirm(page, /^Revoke\b/)
-    expect((await liveOf(developer, slug)).production.map(({ id }) => id)).toEqual([rotated?.id ?? ''])
-  })
-
-  test('a version is viewed, submitted and withdrawn', async () => {
-    const { page, user } = await enter()
-    const app = await addApp(world.platform, user)
-    await uploadVersion(world.platform, app, '1.0.0+first.1')
-    await page.goto(`/console/${app.slug}/versions`)
-    await page.getByRole('link', { name: '1.0.0+first.1' }).click()
-    expect(await heading(page)).toBe('Version 1.0.0+first.1')
-    await press(page, 'Submit for review')
-    expect(await noticeOn(page)).toContain('An operator reviews it next.')
-    await press(page, 'Withdraw from review')
-    expect(await page.getByRole('button', { name: 'Submit for review' }).isVisible()).toBe(true)
-  })
 })
 
 describe('twice', () => {
@@ -205,35 +125,6 @@ describe('twice', () => {
     await page.goBack()
     expect(await page.content()).not.toContain(secret)
     expect((await liveOf(developer, 'shown-once')).development).toHaveLength(1)
-  })
-
-  test('the forms of two tabs act independently, and the later one gets the current state', async () => {
-    const developer = await enter()
-    const { page } = developer
-    await createApp(page, 'two-tabs')
-    const tabs = [page, await page.context().newPage(), await page.context().newPage()] as const
-    for (const tab of tabs) await tab.goto('/console/two-tabs/credentials/new?environment=production')
-    for (const tab of tabs) await press(tab, 'Create the secret')
-    expect(await heading(tabs[0])).toBe('Your new secret')
-    expect(await heading(tabs[1])).toBe('Your new secret')
-    expect(await alertOn(tabs[2])).toBe('This environment already has two live secrets.')
-    expect((await liveOf(developer, 'two-tabs')).production).toHaveLength(2)
-  })
-
-  test('a form sent after its session has ended changes nothing, and signing in leads back', async () => {
-    const developer = await enter()
-    const { page, user } = developer
-    await createApp(page, 'too-late')
-    await page.goto('/console/too-late/credentials/new?environment=production')
-    const cookie = (await page.context().cookies()).find(({ name }) => name.endsWith('-session'))?.value ?? ''
-    const session = await authenticateSession(world.platform, cookie)
-    if (session === null) throw new Error('nobody is signed in')
-    await signOut(world.platform, trace, session)
-    await press(page, 'Create the secret')
-    await page.waitForURL('**/sign-in?**')
-    await signInByForm(page, user)
-    expect(new URL(page.url()).pathname).toBe('/console/too-late/credentials/new')
-    expect((await liveOf(developer, 'too-late')).production).toEqual([])
   })
 })
 

@@ -115,26 +115,6 @@ test(
 )
 
 test(
-  'after the owner ends the install in another tab, the next call of the app is refused',
-  async () => {
-    const there = await scene({ foreseen: [/^401: .*\/oauth\/me$/] })
-    const { page } = there
-    const id = await install(there)
-    await page.goto(`/installs/${id}/open`)
-    const frame = page.frameLocator('iframe')
-    await stateIs(frame, 'Working 1')
-    const other = await page.context().newPage()
-    await other.goto('/installs')
-    await other.getByRole('link', { name: 'Uninstall' }).click()
-    await other.locator('main button.primary').click()
-    await other.getByText('The app is uninstalled.').waitFor()
-    await frame.getByRole('button', { name: 'Call again' }).click()
-    await stateIs(frame, 'Stopped: invalid_token')
-  },
-  2 * minutes,
-)
-
-test(
   'an app in a frame cannot navigate the builder, open windows, or read the builder',
   async () => {
     const there = await scene({

@@ -1,20 +1,16 @@
 import { expect } from 'bun:test'
 import { authenticateSession } from '../../src/operations/authenticate.ts'
-import { endUserAccess } from '../../src/operations/end-access.ts'
 import { signInWithIdentity } from '../../src/operations/sessions/identity.ts'
 import { proveByProvider } from '../../src/operations/sessions/prove-again.ts'
-import { createUser } from '../../src/operations/users/users.ts'
-import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { startIdentityProvider } from '../clients/support/identity-provider.ts'
 import { freePort } from '../clients/support/free-port.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { claimsOf } from '../support/claims.ts'
 import { needs } from '../support/needs.ts'
-import { operator, trace } from '../support/operator.ts'
+import { trace } from '../support/operator.ts'
 import { createWorld, endWorld, type World } from '../support/world.ts'
 import { earlier } from './support/earlier.ts'
 import { closeBrowsers, openBrowser } from './support/browser.ts'
-import { signInByForm } from './support/sign-in.ts'
 import { cookieNamed } from '../support/cookie.ts'
 
 const { afterAll, afterEach, beforeAll, describe, test } = needs('Chromium', 'openssl')
@@ -46,7 +42,6 @@ afterAll(async () => {
   await provider.stop()
 })
 
-const password = 'correct horse battery'
 type Page = Awaited<ReturnType<typeof openBrowser>>
 
 /** Says at the provider who it is, and agrees. */
@@ -91,21 +86,6 @@ const identityOf = async (email: string) => {
   return identity
 }
 const heading = async (page: Page) => await page.getByRole('heading', { level: 1 }).innerText()
-
-test('an account with the same verified address is joined, unless it is an operator’s', async () => {
-  const stated = { password, name: 'Known Person', isOperator: false }
-  await createUser(world.platform, trace, operator, { ...stated, email: 'known@id.example' })
-  await createUser(world.platform, trace, operator, { ...stated, email: 'boss@id.example', isOperator: true })
-  expect(await (await signIn('known')).content()).toContain('Known Person')
-  expect(await heading(await signIn('boss'))).toBe('Sign-in not completed')
-})
-
-test('a person whose address is not verified, or who is disabled, is refused', async () => {
-  expect(await heading(await signIn('unverified'))).toBe('Sign-in not completed')
-  await signIn('late')
-  await setUserStatus(world.platform, trace, operator, { email: 'late@id.example', status: 'disabled' })
-  expect(await heading(await signIn('late'))).toBe('Sign-in not completed')
-})
 
 test('an important step asks the provider again, although it knows the person, and takes only the same person', async () => {
   const page = await signIn('prover')
@@ -158,20 +138,6 @@ test('a provider that has not asked again, or does not say so, proves nothing', 
   await prove(since)
 })
 
-test('an answer that was meant for another browser, or comes twice, signs nobody in', async () => {
-  const page = await signIn('once')
-  await page.context().clearCookies()
-  const back = await page.request.get('/sign-in/oidc/callback?code=x&state=y')
-  expect(back.status()).toBe(400)
-})
-
-test('operators sign in with a password beside it, and nobody else does', async () => {
-  await createUser(world.platform, trace, operator, { email: 'op@id.example', name: 'Op', password, isOperator: true })
-  const page = await openBrowser(platform)
-  await signInByForm(page, { email: 'op@id.example', password })
-  await page.waitForURL(`${platform}/`)
-})
-
 test('a provider that cannot be reached is named on the page, which leads operators to their password', async () => {
   const issuer = `http://localhost:${freePort()}`
   const env = {
@@ -201,11 +167,3 @@ for (const javaScript of [true, false]) {
     await page.getByLabel('Login').waitFor() // it no longer knows the person
   })
 }
-
-test('when the builder ends the access of a person, their browser has to sign in again', async () => {
-  const page = await signIn('ended')
-  expect(new URL(page.url()).pathname).toBe('/account')
-  await endUserAccess(world.platform, trace, operator, { email: 'ended@id.example' })
-  await page.goto('/account')
-  await page.getByRole('link', { name: 'Sign in with Example ID' }).waitFor()
-})

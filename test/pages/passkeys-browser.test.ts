@@ -1,7 +1,6 @@
 import { expect } from 'bun:test'
 import type { CDPSession, Page } from 'playwright-core'
 import { setOperator } from '../../src/operations/users/users.ts'
-import { auditEvents } from '../support/audit-events.ts'
 import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import { freePort } from '../support/postgres.ts'
@@ -73,12 +72,6 @@ const elsewhere = async (from: Authenticator, isUserVerified = true) => {
   return { page, authenticator }
 }
 
-const signInWith = async (page: Page) => {
-  await page.goto('/sign-in')
-  await page.getByRole('button', { name: 'Use a passkey instead' }).click()
-  await page.waitForLoadState()
-}
-
 describe('a passkey', () => {
   test('is added with a name and brings recovery codes; after the password it is asked for, and signs in', async () => {
     const user = await addUser(world.platform)
@@ -113,23 +106,6 @@ describe('a passkey', () => {
     expect(await heading(other)).toBe('Confirm that it is you')
   })
 
-  test('alone is a second factor, which the account page names and an operator can reset', async () => {
-    const user = await addUser(world.platform)
-    const { page } = await enrolled(user)
-    await page.goto('/account')
-    expect(await page.getByRole('main').innerText()).toContain('Signing in needs a passkey.')
-    const boss = await addUser(world.platform)
-    await setOperator(world.platform, trace, operator, { userId: boss.id, isOperator: true })
-    const desk = await openBrowser(home)
-    await signInByForm(desk, boss)
-    await desk.goto(`/desk/users/${user.id}`)
-    expect(await desk.getByRole('main').innerText()).toMatch(/Second factors\s+1 passkey/)
-    await desk.getByRole('link', { name: 'Reset the second factors' }).click()
-    await desk.getByRole('button', { name: 'Reset the second factors' }).click()
-    expect(await desk.getByRole('main').innerText()).toContain('The second factors of the user are reset')
-    expect(await desk.getByRole('link', { name: 'Reset the second factors' }).count()).toBe(0)
-  })
-
   test('signs in without an address, a password and a code', async () => {
     const user = await addUser(world.platform, 'Grace Example')
     const { authenticator } = await enrolled(user)
@@ -138,66 +114,6 @@ describe('a passkey', () => {
     await page.getByRole('button', { name: 'Use a passkey instead' }).click()
     await page.waitForURL(`${home}/account/sessions`)
     expect(await page.content()).toContain('Grace Example')
-  })
-
-  test('does not sign in alone where the authenticator has not verified the person', async () => {
-    const user = await addUser(world.platform)
-    const { authenticator } = await enrolled(user)
-    const { page } = await elsewhere(authenticator, false)
-    await page.goto('/sign-in')
-    await page.getByRole('button', { name: 'Use a passkey instead' }).click()
-    await page.locator('.problem:visible').waitFor()
-    expect(new URL(page.url()).pathname).toBe('/sign-in')
-  })
-
-  test('that was removed is refused, and the recovery codes end with the last factor', async () => {
-    const user = await addUser(world.platform)
-    const { page: first, authenticator } = await enrolled(user)
-    const { page } = await elsewhere(authenticator)
-    await page.goto('/sign-in')
-    await first.getByRole('link', { name: 'Remove the passkey Laptop' }).click()
-    await expectAccessible(first)
-    await first.getByRole('button', { name: 'Remove it' }).click()
-    expect(await first.getByRole('status').innerText()).toContain('is removed')
-    await page.getByRole('button', { name: 'Use a passkey instead' }).click()
-    await page.getByRole('alert').filter({ hasText: 'was not accepted' }).waitFor()
-    const refused = (await auditEvents(world.platform)).findLast(({ action }) => action === 'session.create')
-    expect(refused).toMatchObject({ outcome: 'refused', reason: 'invalid_login' })
-    const other = await openBrowser(home)
-    await signInByForm(other, user)
-    await other.waitForURL(`${home}/`)
-  })
-
-  test('whose answer is sent again is refused, and one of another browser is, too', async () => {
-    const user = await addUser(world.platform)
-    const { authenticator } = await enrolled(user)
-    const { page } = await elsewhere(authenticator)
-    await page.goto('/sign-in')
-    const [sent] = await Promise.all([
-      page.waitForRequest((request) => request.method() === 'POST'),
-      page.getByRole('button', { name: 'Use a passkey instead' }).click(),
-    ])
-    const form = Object.fromEntries(new URLSearchParams(sent.postData() ?? ''))
-    await page.waitForURL(`${home}/`)
-    const again = async (from: Page) => {
-      const headers = { Origin: home, 'Sec-Fetch-Site': 'same-origin' }
-      return await from.request.post('/sign-in/passkey', { form, headers, maxRedirects: 0 })
-    }
-    expect((await again(page)).status()).toBe(401)
-    const stranger = await openBrowser(home)
-    await stranger.goto('/sign-in')
-    expect((await again(stranger)).status()).toBeGreaterThanOrEqual(400)
-  })
-
-  test('of an authenticator that has been copied is refused once the other copy has counted further', async () => {
-    const user = await addUser(world.platform)
-    const { authenticator } = await enrolled(user)
-    const { page: copied } = await elsewhere(authenticator)
-    const { page } = await elsewhere(authenticator)
-    await signInWith(page)
-    await page.waitForURL(`${home}/`)
-    await signInWith(copied)
-    await copied.getByRole('alert').filter({ hasText: 'was not accepted' }).waitFor()
   })
 
   test('proves again that it is them, for a form that asks for it', async () => {

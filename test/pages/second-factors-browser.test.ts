@@ -73,21 +73,5 @@ for (const javaScript of [true, false]) {
       await page.getByRole('button', { name: 'Remove it' }).click()
       expect(await page.getByRole('status').innerText()).toContain('is removed')
     })
-
-    test('that is lost is replaced by a recovery code, once', async () => {
-      const user = await addUser(world.platform)
-      const first = await openBrowser(world.server.url, { javaScript })
-      await signInByForm(first, user)
-      await setUp(first)
-      const [recovery = ''] = (await first.locator('#recovery-codes').innerText()).split('\n')
-      for (const isFirst of [true, false]) {
-        const page = await openBrowser(world.server.url, { javaScript })
-        await signInByForm(page, user)
-        await page.getByLabel('Code').fill(recovery)
-        await page.getByRole('button', { name: 'Sign in' }).click()
-        await page.waitForLoadState()
-        expect((await page.getByLabel('Code').count()) === 0).toBe(isFirst)
-      }
-    })
   })
 }
