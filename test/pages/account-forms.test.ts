@@ -2,21 +2,20 @@ import { beforeEach, describe, expect, test } from 'bun:test'
 import type { AuditEvent } from '../../db/database.ts'
 import { formTicket } from '../../src/domain/form-ticket.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
+import { setAppStatus } from '../../src/operations/apps/apps.ts'
 import { signIn as signInBeside } from '../support/sign-in.ts'
 import { auditEvents } from '../support/audit-events.ts'
-import { call, codeOf } from '../support/call.ts'
-import { trace } from '../support/operator.ts'
+import { call } from '../support/call.ts'
+import { operator, trace } from '../support/operator.ts'
 import { serverKeyIn } from '../support/server-key-in.ts'
 import { startServer } from '../support/running-server.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import {
+  addApp,
   addUser,
-  authorize,
   createWorld,
-  exchange,
   grantTokens,
   type Login,
-  refresh,
   signIn,
   type Tokens,
   type World,
@@ -39,11 +38,6 @@ const keyOf = (sessionToken: string): string => sessionToken.slice(5, 27)
 const isSignedIn = async (token: string) => (await call(url, 'GET', '~/api/session', { token })).status === 200
 const works = async ({ accessToken }: Pick<Tokens, 'accessToken'>) =>
   (await call(url, 'GET', '/oauth/me', { token: accessToken })).status === 200
-/** The tokens that still work. */
-const workingOf = async (all: readonly Tokens[]): Promise<Tokens[]> => {
-  const answers = await Promise.all(all.map(async (tokens) => ((await works(tokens)) ? [tokens] : [])))
-  return answers.flat()
-}
 const connect = async (by = user) => await grantTokens({ ...world, user: by })
 /** A ticket as the server would issue it to this browser. A person can compute one, because they know their own cookie. */
 const ticketFor = async ({ platform, server }: World, of: PlainBrowser, action: string): Promise<string> =>
@@ -56,128 +50,47 @@ const eventsOf = async (requestId: string | null): Promise<AuditEvent[]> =>
   (await auditEvents(world.platform)).filter((event) => event.requestId === requestId)
 const clientId = () => world.app.development.clientId
 
-describe('a person acts only for themselves', () => {
-  test('the session of another user is not ended, even with a genuine ticket', async () => {
-    const stranger = await signIn(url, await addUser(world.platform))
-    for (const key of [keyOf(stranger), 'nothing']) {
-      const action = `/account/sessions/${key}/end`
-      const answer = await browser.post(action, { ticket: await ticketFor(world, browser, action) })
-      expect(answer.status).toBe(404)
-      expect(await eventsOf(answer.headers.get('x-request-id'))).toEqual([])
-    }
-    expect(await isSignedIn(stranger)).toBe(true)
-  })
+test('a form that ends something ends it, and can be sent twice with the same answer', async () => {
+  const [tokens, other] = [await connect(), await signIn(url, user)]
+  for (const action of [
+    `/account/sessions/${keyOf(other)}/end`,
+    `/account/apps/${clientId()}/authorizations/${tokens.grantId}/revoke`,
+    `/account/apps/${clientId()}/revoke`,
+  ]) {
+    const ticket = await ticketFor(world, browser, action)
+    const answers = [await browser.post(action, { ticket }), await browser.post(action, { ticket })]
+    expect(answers.map(({ status, headers }) => [action, status, headers.get('location')])).toEqual(
+      answers.map(() => [action, 303, answers[0]?.headers.get('location') ?? '']),
+    )
+  }
+  expect([await works(tokens), await isSignedIn(other)]).toEqual([false, false])
+})
 
-  test('the grant of another user is not revoked, and does not exist', async () => {
-    await connect()
-    const stranger = await connect(await addUser(world.platform))
-    const action = `/account/apps/${clientId()}/authorizations/${stranger.grantId}/revoke`
-    const answer = await browser.post(action, { ticket: await ticketFor(world, browser, action) })
-    expect(answer.status).toBe(404)
-    expect((await browser.submit('/account/apps', `/account/apps/${clientId()}/revoke`)).status).toBe(303)
-    expect((await browser.get(`/account/apps/${clientId()}`)).status).toBe(404)
-    expect(await works(stranger)).toBe(true)
-  })
+test('all other sessions end together, and so does the access of every app', async () => {
+  const app = await addApp(world.platform, user)
+  const [tokens, others, other] = [await connect(), await grantTokens({ ...world, user, app }), await signIn(url, user)]
+  expect((await browser.get('/account')).text).toContain('You are signed in here and in 3 other places.')
+  await browser.submit('/account/sessions', '/account/sessions/end-others')
+  await browser.submit('/account/apps', '/account/apps/revoke-all', { typed: user.email })
+  expect([await works(tokens), await works(others), await isSignedIn(other)]).toEqual([false, false, false])
+  expect(await isSignedIn(sessionOf(browser))).toBe(true)
+  expect((await browser.get('/account/apps')).text).toContain('No app can act for you')
+})
 
-  test('an app that only other users have connected cannot be seen or revoked', async () => {
-    const stranger = await connect(await addUser(world.platform))
-    for (const id of [clientId(), 'nobody']) {
-      const [page, action] = [`/account/apps/${id}`, `/account/apps/${id}/revoke`]
-      expect([(await browser.get(page)).status, (await browser.get(action)).status]).toEqual([404, 404])
-      expect((await browser.post(action, { ticket: await ticketFor(world, browser, action) })).status).toBe(404)
-    }
-    expect(await works(stranger)).toBe(true)
-  })
-
-  test('a form that ends something can be sent twice, and both answers are the same', async () => {
-    const [{ grantId }, other] = [await connect(), keyOf(await signIn(url, user))]
-    for (const action of [
-      `/account/sessions/${other}/end`,
-      `/account/apps/${clientId()}/revoke`,
-      `/account/apps/${clientId()}/authorizations/${grantId}/revoke`,
-    ]) {
-      const ticket = await ticketFor(world, browser, action)
-      const answers = [await browser.post(action, { ticket }), await browser.post(action, { ticket })]
-      expect(answers.map(({ status, headers }) => [action, status, headers.get('location')])).toEqual(
-        answers.map(() => [action, 303, answers[0]?.headers.get('location') ?? '']),
-      )
-    }
-  })
+test('connected apps are shown with what each may do, and whether it is suspended', async () => {
+  const app = await addApp(world.platform, await addUser(world.platform, 'Grace Publisher'))
+  await grantTokens({ ...world, user, app }, 'profile:read')
+  await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
+  for (const scope of ['profile.email:read', 'site:read']) await grantTokens({ ...world, user }, scope)
+  const text = (await browser.get('/account/apps')).text.replaceAll(/<[^>]*>/g, ' ')
+  const [connected = '', suspended = ''] = text.split(/Revoke access(?! of every)/)
+  for (const words of ['Suspended', 'Grace Publisher', 'See your name and picture']) expect(suspended).toContain(words)
+  for (const words of ['Development', 'See your email address', 'List your websites', '2 devices or browsers'])
+    expect(connected).toContain(words)
+  expect(connected).not.toContain('Suspended')
 })
 
 const passwords = () => ({ current: user.password, password: 'never to be stored', repeated: 'never to be stored' })
-const formsOf = (tokens: Tokens, other: string) => [
-  { page: '/account/password', action: '/account/password', fields: passwords() },
-  { page: '/account/sessions', action: `/account/sessions/${keyOf(other)}/end`, fields: {} },
-  { page: '/account/sessions', action: '/account/sessions/end-others', fields: {} },
-  { page: '/account/apps', action: `/account/apps/${clientId()}/revoke`, fields: {} },
-  {
-    page: `/account/apps/${clientId()}`,
-    action: `/account/apps/${clientId()}/authorizations/${tokens.grantId}/revoke`,
-    fields: {},
-  },
-]
-
-describe('every form', () => {
-  test('is refused without a ticket of its session and path, and from other sites, and changes nothing', async () => {
-    const [tokens, other] = [await connect(), await signIn(url, user)]
-    const stranger = await signedInBrowser(url, user)
-    const ofSignOut = await browser.formOn('/account', '/sign-out')
-    for (const { page, action, fields } of formsOf(tokens, other)) {
-      const own = await browser.formOn(page, action)
-      const answers = [
-        await browser.post(action, { ...fields, ticket: '' }),
-        await browser.post(action, { ...fields, ...ofSignOut }),
-        await browser.post(action, { ...fields, ticket: await ticketFor(world, stranger, action) }),
-        await browser.post(
-          action,
-          { ...fields, ...own },
-          { 'sec-fetch-site': 'cross-site', origin: 'https://a.example' },
-        ),
-        await browser.post(action, { ...fields, ...own }, { 'sec-fetch-site': 'same-site' }),
-      ]
-      for (const answer of answers) {
-        expect(`${action} ${answer.status}`).toBe(`${action} 403`)
-        const [event] = await eventsOf(answer.headers.get('x-request-id'))
-        expect(event).toMatchObject({
-          outcome: 'refused',
-          reason: expect.stringMatching(/^form_(?:of_other_session|from_other_site)$/),
-        })
-      }
-    }
-    expect([await works(tokens), await isSignedIn(other), await isSignedIn(await signIn(url, user))]).toEqual([
-      true,
-      true,
-      true,
-    ])
-  })
-
-  test('changes nothing after its session has ended, and leads to the sign-in page', async () => {
-    const [tokens, other] = [await connect(), await signIn(url, user)]
-    const forms = formsOf(tokens, other)
-    const tickets = await Promise.all(forms.map(async ({ page, action }) => await browser.formOn(page, action)))
-    await call(url, 'DELETE', '~/api/session', { token: sessionOf(browser) })
-    for (const [index, { action, fields }] of forms.entries()) {
-      const { status, headers } = await browser.post(action, { ...fields, ...tickets[index] })
-      const back = `/sign-in?return_to=${encodeURIComponent(action)}&form=kept`
-      expect(`${action} ${status} ${headers.get('location')}`).toBe(`${action} 303 ${back}`)
-    }
-    expect([await works(tokens), await isSignedIn(other), await isSignedIn(await signIn(url, user))]).toEqual([
-      true,
-      true,
-      true,
-    ])
-  })
-
-  test('and every page requires a session', async () => {
-    browser.cookies.clear()
-    for (const path of ['', '/password', '/sessions', '/apps', `/apps/${clientId()}`]) {
-      const { status, headers } = await browser.get(`/account${path}`)
-      const back = encodeURIComponent(`/account${path}`)
-      expect([status, headers.get('location')]).toEqual([303, `/sign-in?return_to=${back}`])
-    }
-  })
-})
 
 const change = async (fields: Partial<ReturnType<typeof passwords>> = {}) =>
   await browser.submit('/account/password', '/account/password', { ...passwords(), ...fields })
@@ -198,6 +111,15 @@ test('what is typed is read without the spaces around it, which a keyboard adds;
 })
 
 describe('a changed password', () => {
+  test('has each fault at its field', async () => {
+    for (const [fields, field, says] of [
+      [{ current: 'wrong password' }, 'current', 'The current password is wrong.'],
+      [{ repeated: 'another one' }, 'repeated', 'The two new passwords differ.'],
+      [{ password: 'short', repeated: 'short' }, 'password', 'The password has fewer than 8 characters.'],
+    ] as const)
+      expect((await change(fields)).text).toMatch(new RegExp(`id="${field}-fault"[^>]*>${says}`))
+  })
+
   test('gives this browser a new session cookie, and leaves an audit event', async () => {
     const [before, elsewhere, tokens] = [sessionOf(browser), await signIn(url, user), await connect()]
     const stale = await browser.formOn('/account/sessions', '/account/sessions/end-others')
@@ -225,54 +147,6 @@ describe('a changed password', () => {
     expect(await eventsOf(answer.headers.get('x-request-id'))).toMatchObject([
       { action: 'user.change_password', actorId: user.id, outcome: 'refused', reason: 'invalid_login' },
     ])
-  })
-})
-
-describe('revoking', () => {
-  test('is complete when it is answered: a refresh in flight leaves no working token', async () => {
-    const families: Tokens[] = []
-    for (let count = 0; count < 6; count += 1) families.push(await connect())
-    const action = `/account/apps/${clientId()}/revoke`
-    const form = await browser.formOn('/account/apps', action)
-    const issued: Tokens[] = [...families]
-    /** Refreshes as fast as it can until it is refused, and returns the reason. */
-    const keepAlive = async ({ refreshToken }: Tokens): Promise<string> => {
-      const answer = await refresh(url, world.app, refreshToken)
-      if (answer.status !== 200) return codeOf(answer)
-      issued.push(answer.body)
-      return await keepAlive(answer.body)
-    }
-    const alive = Promise.all(families.map(keepAlive))
-    while (issued.length < 5 * families.length) await Bun.sleep(1)
-    expect((await browser.post(action, form)).status).toBe(303)
-    const answeredBefore = [...issued]
-    expect(await workingOf(answeredBefore)).toEqual([])
-    expect(new Set(await alive)).toEqual(new Set(['invalid_grant']))
-    expect(await workingOf(issued)).toEqual([])
-    for (const { refreshToken } of issued) {
-      expect(codeOf(await refresh(url, world.app, refreshToken))).toBe('invalid_grant')
-    }
-    expect((await browser.get('/account/apps')).text).toContain('No app can act for you')
-  })
-
-  test('ends a code that has not been exchanged yet', async () => {
-    const code = await authorize(url, await signIn(url, user), world.app)
-    expect((await browser.get('/account/apps')).text).toContain('Never used')
-    await browser.submit('/account/apps', `/account/apps/${clientId()}/revoke`)
-    expect(codeOf(await exchange(url, world.app, code))).toBe('invalid_grant')
-  })
-})
-
-describe('a notice', () => {
-  test('is shown after a form, and not after a link on another site', async () => {
-    const notice = 'Access revoked.'
-    const told = async (headers: Readonly<Record<string, string>>, done = 'revoked') =>
-      (await browser.get(`/account/apps?done=${done}`, headers)).text.includes(notice)
-    expect(await told({ 'sec-fetch-site': 'same-origin' })).toBe(true)
-    for (const site of ['cross-site', 'same-site', 'none']) expect(await told({ 'sec-fetch-site': site })).toBe(false)
-    expect(await told({})).toBe(false)
-    const { status, text } = await browser.get('/account/apps?done=<b>toString', { 'sec-fetch-site': 'same-origin' })
-    expect([status, text.includes('toString')]).toEqual([200, false])
   })
 })
 

@@ -1,6 +1,4 @@
 import { expect } from 'bun:test'
-import { formTicket } from '../../src/domain/form-ticket.ts'
-import { rowKey } from '../../src/domain/identifier.ts'
 import { createCredential } from '../../src/operations/credentials/credentials.ts'
 import { setAppStatus } from '../../src/operations/apps/apps.ts'
 import { webhookKinds } from '../../src/domain/webhook-event.ts'
@@ -10,7 +8,6 @@ import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
 import { addApp, addUser, type AppInWorld, createWorld, endWorld, type World } from '../support/world.ts'
 import { eventually } from '../support/crash.ts'
 import { needs } from '../support/needs.ts'
-import { serverKeyIn } from '../support/server-key-in.ts'
 import { type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
 
 const { afterAll, beforeAll, describe, test } = needs('openssl')
@@ -48,15 +45,6 @@ const locationOf = ({ headers }: Seen) => headers.get('location') ?? ''
 const send = async (app: AppInWorld, id: string, action: string, fields: Record<string, string> = {}) =>
   await owner.submit(at(app, id), at(app, id, action), fields)
 const noticeAfter = async (seen: Seen) => (await owner.get(locationOf(seen), { 'sec-fetch-site': 'same-origin' })).text
-const ticketFor = async (action: string): Promise<string> => {
-  const { random, clock } = world.platform
-  const session = stranger.cookies.get('session') ?? ''
-  return formTicket(
-    { server: await serverKeyIn(world.server.database), browser: session },
-    { action, bound: [] },
-    rowKey(random.uuid(clock.now())),
-  )
-}
 
 describe('an endpoint', () => {
   test('is added, shows its secret once, is tested, receives an event, and is removed', async () => {
@@ -249,23 +237,5 @@ describe('an endpoint', () => {
     const attempt = (await owner.get(at(app, id, 'attempts', /att_[0-9a-f]+/.exec(text)?.[0] ?? ''))).text
     expect(attempt).toContain('&lt;script>')
     expect(attempt).not.toContain('<script>alert')
-  })
-
-  test('does not exist for other people: no page and no form', async () => {
-    const app = await freshApp()
-    await add(app, { url: `${receiver.url}/closed` })
-    const { id } = await onlyEndpoint(app)
-    const other = await freshApp()
-    for (const path of [at(app), at(app, 'new'), at(app, id)]) expect((await stranger.get(path)).status).toBe(404)
-    expect((await owner.get(at(other, id))).status).toBe(404)
-    for (const action of ['ping', 'enable', 'disable', 'resend', 'resend-failed', 'resend-since', 'rotate', 'remove']) {
-      const path = at(app, id, action)
-      const fields = { ticket: await ticketFor(path), event: 'evt_1', since: '2026-08-01', graceHours: '0' }
-      expect([action, (await stranger.post(path, fields)).status]).toEqual([action, 404])
-    }
-    const fields = { ticket: await ticketFor(at(app)), environment: 'development', url: receiver.url, kinds: 'ping' }
-    expect((await stranger.post(at(app), fields)).status).toBe(404)
-    expect(await endpointsOf(app)).toMatchObject([{ id, status: 'enabled' }])
-    expect(receiver.received.filter(({ path }) => path.endsWith('/closed'))).toEqual([])
   })
 })

@@ -29,7 +29,6 @@ const other = await addUser(platform, 'Grace Example')
 const strangersApp = await addApp(platform, other)
 await uploadVersion(platform, strangersApp, '1.0.0')
 const owner = await signedInBrowser(server.url, user)
-const stranger = await signedInBrowser(server.url, other)
 
 /** An app of the owner for one test. */
 const freshApp = async () => await addApp(world.platform, world.user)
@@ -40,8 +39,6 @@ const send = async (app: AppInWorld, page: string, action: string, fields: Recor
 const liveSecretsOf = async ({ development, production }: AppInWorld) =>
   await listLiveCredentials(world.platform, { development: development.clientId, production: production.clientId })
 const trailOf = async (app: AppInWorld) => await world.platform.database.queries.audit.pageOfApp(app.id, null, '~', 100)
-/** A refusal without its request ID. */
-const nameless = (text: string) => text.replaceAll(/req_[0-9a-f]{32}/g, 'req_')
 /** A genuine ticket of the owner's session, for a form that none of their pages has. */
 const ticketFor = async (action: string): Promise<string> => {
   const { random, clock } = world.platform
@@ -54,51 +51,6 @@ const ticketFor = async (action: string): Promise<string> => {
 }
 const secretIn = ({ text }: Seen) => /value="(aps_(?:dev|live)_[^"]+)"/.exec(text)?.[1] ?? ''
 const locationOf = ({ headers }: Seen) => headers.get('location')
-
-describe("another developer's app", () => {
-  const pages = [
-    '',
-    '/first-call',
-    '/credentials',
-    '/credentials/ended',
-    '/redirect-uris',
-    '/scopes',
-    '/versions',
-    '/versions/1.0.0',
-    '/rollbacks',
-    '/live',
-    '/installs',
-    '/trail',
-  ]
-  test.each(pages)('does not exist at …%s', async (rest) => {
-    expect((await stranger.get(pathOf(strangersApp, rest))).status).toBe(200)
-    const { status, text } = await owner.get(pathOf(strangersApp, rest))
-    expect(status).toBe(404)
-    expect(nameless(text)).toBe(nameless((await owner.get(`/console/there-is-no-such-app${rest}`)).text))
-  })
-
-  test('accepts no form, even with a genuine ticket', async () => {
-    const credentialId = (await liveSecretsOf(strangersApp)).development[0]?.id ?? ''
-    const attempts: readonly (readonly [action: string, fields: Record<string, string>])[] = [
-      ['/name', { name: 'Mine now' }],
-      ['/scopes', { scopes: 'site:read' }],
-      ['/redirect-uris', { environment: 'development', uri: 'https://mine.example/' }],
-      ['/redirect-uris/remove', { environment: 'development', uri: strangersApp.redirectUri }],
-      ['/credentials', { environment: 'development', label: '' }],
-      ['/credentials/rotate', { environment: 'development', graceHours: '0' }],
-      [`/credentials/${credentialId}/revoke`, {}],
-      ['/versions/1.0.0/submit', { seen: seenNever }],
-      ['/versions/1.0.0/withdraw', { seen: seenNever }],
-    ]
-    const before = JSON.stringify([await trailOf(strangersApp), await liveSecretsOf(strangersApp)])
-    for (const [action, fields] of attempts) {
-      const path = pathOf(strangersApp, action)
-      const answer = await owner.post(path, { ticket: await ticketFor(path), ...fields })
-      expect([action, answer.status]).toEqual([action, 404])
-    }
-    expect(JSON.stringify([await trailOf(strangersApp), await liveSecretsOf(strangersApp)])).toBe(before)
-  })
-})
 
 describe("another app's objects", () => {
   test('cannot be reached through the slug of another app', async () => {
@@ -384,14 +336,6 @@ describe('scopes and names', () => {
     expect(refused.status).toBe(400)
     expect(refused.text).not.toContain('<script>alert')
   })
-})
-
-test('a link on another site cannot make a page claim that something was done', async () => {
-  const path = pathOf(world.app, '/credentials?done=revoked')
-  const said = 'The secret is revoked.'
-  expect((await owner.get(path, { 'sec-fetch-site': 'same-origin' })).text).toContain(said)
-  expect((await owner.get(path, { 'sec-fetch-site': 'cross-site' })).text).not.toContain(said)
-  expect((await owner.get(path)).text).not.toContain(said)
 })
 
 describe('a suspended app', () => {

@@ -133,12 +133,6 @@ describe('after a decision', () => {
     expect(last.headers.get('location')).toBe(`${one.path}?done=published`)
   })
 
-  test('another site cannot claim that something was decided', async () => {
-    const { path } = await waiting()
-    const forged = `${path}?done=approved&after=${encodeURIComponent('some-app 1.0.0')}`
-    expect((await desk.get(forged, { 'sec-fetch-site': 'cross-site' })).text).not.toContain('Next:')
-  })
-
   test('it is in the list of decided versions, by who decided, when and how', async () => {
     const { app, path } = await waiting()
     await desk.submit(path, `${path}/reject`, nothingToMend)
@@ -342,38 +336,6 @@ describe('a decision', () => {
       expect((await desk.submit(path, `${path}/approve`, { seen })).status).toBeOneOf([400, 409])
     }
     expect(await statusOf(app)).toBe('submitted')
-  })
-
-  test('of two operators at the same time counts once, and the other one is refused (50 times)', async () => {
-    const { app, path } = await waiting()
-    const before = (await eventsOf(app)).length
-    const [approve, reject] = [`${path}/approve`, `${path}/reject`]
-    const colleague = await signedInBrowser(url, world.colleague)
-    const pages = [
-      { browser: desk, approve: await desk.formOn(path, approve), reject: await desk.formOn(path, reject) },
-      {
-        browser: colleague,
-        approve: await colleague.formOn(path, approve),
-        reject: await colleague.formOn(path, reject),
-      },
-    ] as const
-    const answers = await Promise.all(
-      Array.from({ length: 50 }, async (_, index) => {
-        const form = pages[index % 2 === 0 ? 0 : 1]
-        return index % 4 < 2
-          ? await form.browser.post(approve, form.approve)
-          : await form.browser.post(reject, { ...form.reject, ...nothingToMend })
-      }),
-    )
-    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1)
-    const refused = answers.filter(({ status }) => status === 409)
-    expect(refused).toHaveLength(49)
-    const status = (await statusOf(app)) ?? ''
-    expect(status).toBeOneOf(['approved', 'rejected'])
-    for (const { text } of refused) expect(text).toContain(`This version is already ${status}.`)
-    const since = (await eventsOf(app)).slice(before)
-    expect(since).toHaveLength(1)
-    expect(since[0]).toStartWith(`version.${status} operator usr_`)
   })
 
   test('is refused when the session has ended or the operator rights were removed after the page was shown', async () => {

@@ -95,12 +95,6 @@ test('a key is revoked after a question, and is listed as ended', async () => {
   expect([words(page).includes('Ended'), page.includes(`${path}/rotate`)]).toEqual([true, false])
 })
 
-test('only operators see service keys', async () => {
-  const { path } = await createKey()
-  const owner = await signedInBrowser(url, world.user)
-  for (const address of [list, form, path, `${path}/revoke`]) expect((await owner.get(address)).status).toBe(404)
-})
-
 test('the desk shows the ID in the builder and how a user signs in, and offers no password to somebody who may not use one', async () => {
   const stated = { externalId: 'b/7', email: 'seven@builder.example', name: 'Seven', pictureUrl: null, status: null }
   const { user } = await putBuilderUser(world.platform, trace, commandLine, stated)

@@ -9,8 +9,7 @@ import { onPostgres } from '../support/postgres.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
 import { addApp, appToken, type Login } from '../support/world.ts'
 import { addOperator, operatorWorldOfFile } from './support/operator-world.ts'
-import { pageTable } from './support/page-table.ts'
-import { plainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { signedInBrowser } from './support/plain-browser.ts'
 
 const world = await operatorWorldOfFile()
 const url = world.server.url
@@ -19,8 +18,6 @@ const desk = await signedInBrowser(url, world.operator)
 const queries = () => world.platform.database.queries
 const latestEvent = async () => (await queries().audit.list({ appId: null, since: 0, limit: 1 }))[0]
 const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, ' ')
-const deskRoutes = () => pageTable(world.platform).filter(({ pattern }) => pattern.startsWith('/desk'))
-const pathOf = (pattern: string) => pattern.replaceAll(/:\w+/g, 'x')
 
 const freshInstall = async (user: Login) =>
   (
@@ -37,47 +34,12 @@ const stateOf = async (id: string) => {
 }
 
 describe('access to the desk', () => {
-  test('the pages and forms of the desk exist for operators only', async () => {
-    const somebody = await signedInBrowser(url, world.user)
-    expect(deskRoutes().length).toBeGreaterThan(20)
-    for (const { method, pattern } of deskRoutes()) {
-      const path = pathOf(pattern)
-      const { status } = method === 'GET' ? await somebody.get(path) : await somebody.post(path, { ticket: 'x' })
-      expect([method, path, status]).toEqual([method, path, 404])
-    }
-    expect((await somebody.get('/')).text).not.toContain('/desk')
-  })
-
-  test('a visitor who is not signed in signs in first, and then comes back', async () => {
-    for (const { method, pattern } of deskRoutes()) {
-      const visitor = plainBrowser(url)
-      const path = pathOf(pattern)
-      const { status, headers } = method === 'GET' ? await visitor.get(path) : await visitor.post(path, { ticket: 'x' })
-      const to = headers.get('location') ?? ''
-      expect([path, status, to.split('?')[0] ?? '']).toEqual([path, 303, '/sign-in'])
-      if (method === 'GET') expect(to).toContain(encodeURIComponent(path))
-    }
-  })
-
   test('removed operator rights end with the next request', async () => {
     const leaving = await addOperator(world.platform, 'Leaving')
     const browser = await signedInBrowser(url, leaving)
     expect((await browser.get('/desk/health')).status).toBe(200)
     await setOperator(world.platform, trace, commandLine, { userId: leaving.id, isOperator: false })
     expect((await browser.get('/desk/health')).status).toBe(404)
-  })
-
-  test('a form without its ticket, or from another site, changes nothing', async () => {
-    const { slug } = world.app
-    const path = `/desk/apps/${slug}`
-    const hidden = await desk.formOn(path, `${path}/suspend`)
-    expect((await desk.post(`${path}/suspend`, {})).status).toBe(403)
-    expect((await desk.post(`${path}/suspend`, { ticket: 'x' })).status).toBe(403)
-    expect((await desk.post(`${path}/activate`, hidden)).status).toBe(303) // what was typed is shown again
-    expect((await desk.post(`${path}/suspend`, hidden, { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
-    const colleague = await signedInBrowser(url, world.colleague)
-    expect((await colleague.post(`${path}/suspend`, hidden)).status).toBe(403)
-    expect((await queries().apps.bySlug(slug))?.status).toBe('active')
   })
 })
 

@@ -8,7 +8,6 @@ import { lostDecisionPage } from '../../src/pages/front-door/consent.tsx'
 import { unansweredPage } from '../../src/pages/front-door/failed-request.tsx'
 import { pageRule } from '../../src/pages/pages.ts'
 import { listPart, noticeFor, olderPath } from '../../src/pages/query.ts'
-import { signInRoutes } from '../../src/pages/sign-in.tsx'
 import { artifactDownload, readSeen, seenField } from '../../src/pages/version.tsx'
 import { refuseVisit, visitorOf } from '../../src/pages/visit.ts'
 import { callWith, doorOf, servedBy } from '../http/support/door.ts'
@@ -45,11 +44,6 @@ const stylesheet = async (headers: Readonly<Record<string, string>>) =>
 /** The page after a decision that was not carried out. */
 const lostDecision = async (code: 'idempotency_key_reused' | 'origin_not_allowed', startAgain: string | null) =>
   await lostDecisionPage(platform, callOf(requestWith()), { error: refuse(code), startAgain }).text()
-/** The sign-in page on the way to this path. */
-const signInPage = async (returnTo: string) =>
-  await servedBy(signInRoutes, doorOf(platform)).handle(
-    requestWith({}, `/sign-in?return_to=${encodeURIComponent(returnTo)}`),
-  )
 
 /** The part of this list that an address asks for. */
 const asked = (url: string, list = 'apps') => listPart({ call: callOf(requestWith({}, url)) }, list, 'older')
@@ -130,16 +124,6 @@ test('the page after a lost decision says whether it was made before or never', 
   expect(await lostDecision('origin_not_allowed', null)).not.toContain('already decided')
   expect(await lostDecision('origin_not_allowed', null)).not.toContain('Ask me again')
   expect(await lostDecision('origin_not_allowed', '/oauth/authorize?a=b')).toContain('href="/oauth/authorize?a=b"')
-})
-
-test('the sign-in page mentions an app only when one sent the person', async () => {
-  const forApp = await signInPage('/oauth/authorize?client_id=a')
-  expect(await forApp.text()).toContain('An app asks for access')
-  for (const path of ['/account', '/oauth/authorize', '/']) {
-    const plain = await signInPage(path)
-    expect(plain.headers.get('content-security-policy')).not.toContain('frame-src')
-    expect(await plain.text()).not.toContain('An app asks for access')
-  }
 })
 
 test('a page with a refusal has Retry-After if the time is known', () => {

@@ -57,6 +57,9 @@ const promised: Readonly<Record<string, string>> = {
 const withoutFrame = (text: string, framed: string | null): string =>
   framed === null ? text : text.replace(`<iframe class="app" title="The app" src="${framed}/`, '<iframe src="/')
 
+/** A refusal without its request ID. */
+const nameless = (text: string) => text.replaceAll(/req_[0-9a-f]{32}/g, 'req_')
+
 /** Parameters that are no filters: where a list goes on, what was done, where a page leads back to, and a file in an archive. */
 const isNoFilter = /^(?:cursor|done|from|return_to|seen|path)$/
 /** The pages of an app keep the environment in their links. */
@@ -153,8 +156,12 @@ describe('every page', () => {
     for (const { pattern, paths, isForEverybody } of siteMap) {
       if (isForEverybody === true) continue
       if (!pattern.includes(':') && !pattern.startsWith('/desk')) continue
-      for (const path of paths(world))
-        expect({ path, status: (await stranger.get(path)).status }).toEqual({ path, status: 404 })
+      for (const path of paths(world)) {
+        const { status, text } = await stranger.get(path)
+        expect({ path, status }).toEqual({ path, status: 404 })
+        const elsewhere = await stranger.get(path.replace(world.app.slug, 'there-is-no-such-app'))
+        expect({ path, text: nameless(text) }).toEqual({ path, text: nameless(elsewhere.text) })
+      }
     }
   })
 
