@@ -9,8 +9,8 @@ import { endWithoutPostgres, onPostgres, startCluster } from './support/postgres
 import { removeTemporaryFolders, temporaryFolder } from './support/temporary-folder.ts'
 
 /*
- * `bun run test [PATH…]` runs every test: first those of a plain `bun test`, then those that bunfig.toml excludes from it, with
- * servers in their own processes. Those of `test/tools/` run only when they are named. Against a binary all servers are in their own processes. At the end it prints one line about
+ * `bun run test [PATH…]` runs every test: first those of a plain `bun test` with the long ones of their kind, then those that need
+ * more than this process, with servers in their own processes. Those of `test/tools/` run only when they are named. Against a binary all servers are in their own processes. At the end it prints one line about
  * tests that were skipped because a program is not installed.
  */
 
@@ -23,7 +23,8 @@ const skipped = join(folder, 'skipped.jsonl')
 const isBinary = process.env['APP_PLATFORM_PROGRAM'] !== undefined
 
 const root = join(import.meta.dir, '..')
-const excluded: readonly string[] = bunfig.test.pathIgnorePatterns
+/** Long tests run beside the inner ones here. */
+const excluded = Array.from<string>(bunfig.test.pathIgnorePatterns).filter((glob) => !glob.includes('.long.'))
 const isInner = (file: string): boolean => !excluded.some((glob) => new Bun.Glob(glob).match(file))
 /** Tests of the tools run when they are named. */
 const tools = argv.slice(2).some((word) => word.includes('tools')) ? [] : ['test/tools/**']

@@ -23,7 +23,7 @@ export const tally = (answers: readonly Answer[]): Record<string, number> => {
 }
 
 /** Repeats until the answer is the expected one, or returns the last one after a while. */
-export const eventually = async <T>(ask: () => Promise<T>, hoped: (answer: T) => boolean): Promise<T> => {
+export const eventually = async <T>(ask: () => Promise<T> | T, hoped: (answer: T) => boolean): Promise<T> => {
   const giveUpAt = performance.now() + 40_000 // on a busy machine; a quiet one takes less than one
   for (;;) {
     const answer = await ask()

@@ -14,7 +14,8 @@ import {
 import { DatabaseUnusable } from '../../../db/database.ts'
 import { Acknowledged, readAcknowledged, readKeptTime } from '../../../db/sqlite/acknowledged.ts'
 import { isBehind, laterCount, nextCount } from '../../../db/sqlite/connection.ts'
-import { eventually, startTiny } from './support/start-tiny.ts'
+import { eventually } from '../../support/crash.ts'
+import { startTiny } from './support/start-tiny.ts'
 import { backUpTiny, openTiny, temporaryFolder } from './support/tiny-store.ts'
 
 /** A store in its own process that was killed after it had acknowledged some notes and written the count of its commits. */

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { CheckpointReport } from '../../../db/sqlite/checkpoint-worker.ts'
 import { startThread } from '../../../db/sqlite/thread.ts'
-import { eventually } from './support/start-tiny.ts'
+import { eventually } from '../../support/crash.ts'
 import { faultsIn, openTiny, temporaryFolder, type TinyStore } from './support/tiny-store.ts'
 
 const write = async (store: TinyStore, rounds: number, prefix = '') => {

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { straceWorks } from '../../faults/power-loss/recording.ts'
-import { eventually, startTiny } from './support/start-tiny.ts'
+import { eventually } from '../../support/crash.ts'
+import { startTiny } from './support/start-tiny.ts'
 import { faultsIn, openTiny, temporaryFolder, type TinyStore } from './support/tiny-store.ts'
 import { needs } from '../../support/needs.ts'
 

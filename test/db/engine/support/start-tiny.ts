@@ -57,13 +57,3 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
     yield* lines
   }
 }
-
-/** Asks again until the answer is as expected. Returns the last answer after 10 seconds. */
-export const eventually = async <T>(ask: () => Promise<T> | T, hoped: (answer: T) => boolean): Promise<T> => {
-  const giveUpAt = performance.now() + 10_000
-  for (;;) {
-    const answer = await ask()
-    if (hoped(answer) || performance.now() > giveUpAt) return answer
-    await Bun.sleep(20)
-  }
-}

@@ -14,7 +14,7 @@ import { operator, trace } from '../support/operator.ts'
 import { uploadVersion } from '../support/version.ts'
 import { authorize, exchange, signIn } from '../support/world.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
-import { eventually } from '../db/engine/support/start-tiny.ts'
+import { eventually } from '../support/crash.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
 
