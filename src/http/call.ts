@@ -1,7 +1,6 @@
 import type { Environment } from '../domain/app.ts'
 import type { Trace } from '../operations/platform.ts'
 import type { RateLimitState } from './rate-limit.ts'
-import type { UploadedFile } from './upload-scanner.ts'
 
 declare global {
   interface Request {
@@ -65,8 +64,8 @@ export type Call = Trace & {
   environment: Environment | null
   /** The other origin whose page may read the answer (CORS). */
   openTo: string | null
-  /** The file of an upload. */
-  file: UploadedFile | null
+  /** The file of an upload, if it is not in the body. */
+  file: Uint8Array | null
   /** What it came over; null without a network. */
   connection: HttpConnection | null
   /** Frees what the request holds. Called once when it has been answered, also after a failure. */

@@ -21,7 +21,7 @@ import type { Door } from './door.ts'
 import { isContractPath } from './paths.ts'
 import { checkOf } from './schema-check.ts'
 import { readJson } from './strict-body.ts'
-import { readUpload } from './upload-body.ts'
+import { readUpload } from './upload-json.ts'
 
 /** Who may call, as far as a header or cookie can tell. */
 export type Guard<Caller, Share = null> = {
@@ -128,7 +128,7 @@ export const jsonBody = <T extends TSchema>(schema: T, documented: TSchema = sch
   ...readerOf(schema, (_, call) => readJson(call), documented),
 })
 
-/** JSON with a file in it. The file is taken out as it arrives, into `call.file`. */
+/** JSON with a file in it, which is decoded into `call.file`. */
 export const uploadBody = <T extends TSchema>(schema: T): BodyReader<Static<T>> => ({
   rule: uploadBodies,
   errors: bodyErrors,

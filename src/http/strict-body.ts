@@ -83,8 +83,8 @@ const parseForm = (text: string): FormFields => {
 /** Nearly all values of programs are plain. A NUL is refused below. */
 const mayNeedDecoding = /[%+\0]/
 
-/** The text of a field or a header of a part. @throws invalid_request unless it is UTF-8 without NUL */
-export const decodeFormText = (bytes: Uint8Array): string => {
+/** @throws invalid_request unless it is UTF-8 without NUL */
+const decodeFormText = (bytes: Uint8Array): string => {
   try {
     const text = decodeUtf8(bytes)
     if (!text.includes('\0')) return text
@@ -105,4 +105,4 @@ const decode = (text: string): string => {
   throw refuse('invalid_request', { message: badForm })
 }
 
-const badForm = 'The form is not properly encoded.'
+export const badForm = 'The form is not properly encoded.'

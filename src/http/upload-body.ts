@@ -1,12 +1,10 @@
 import { turn } from '../domain/awaitable.ts'
-import { PlatformError, refuse } from '../domain/errors.ts'
+import { type PlatformError, refuse } from '../domain/errors.ts'
 import { networkKeyOf } from '../domain/ip-address.ts'
 import { ownerOf } from '../operations/apps/app-record.ts'
 import type { Call } from './call.ts'
 import { idleSeconds } from './server.ts'
-import { parseStrictBytes } from './strict-body.ts'
 import type { Door, Uploader } from './door.ts'
-import { type ScannedUpload, UploadScanner } from './upload-scanner.ts'
 import { createWaitingLine, type WaitingLine } from '../runtime/waiting-line.ts'
 
 /** An upload up to this size never waits for a slot. */
@@ -16,18 +14,24 @@ const longestLagMs = 10_000
 const leastBytesPerMs = (16 * 1024) / 1_000
 /** How long a large upload may take to arrive, at any rate. */
 const longestUploadMs = 300_000
-/** Bytes that are decoded and hashed at a time, in about half a millisecond; then other requests have a turn. */
+/** Bytes of a body that are taken at a time; then other requests have a turn. */
 const stepBytes = 128 * 1024
 
 /**
- * The body of an upload as JSON, without its file: that is decoded and hashed as it arrives, alongside other requests. In
- * the body it is an empty string. `call.file` has it.
- * @throws payload_too_large, invalid_json, invalid_request, unavailable
+ * The whole body of an upload, which its slot has room for. What has not been read stays with the sender.
+ * @throws payload_too_large, invalid_request, unavailable; `cutShort` if the caller leaves in the middle
  */
-export const readUpload = async (door: Door, call: Call): Promise<unknown> => {
-  const { json, file } = await scan(door, call)
-  call.file = file
-  return parseStrictBytes(json)
+export const readWhole = async (door: Door, call: Call, cutShort: PlatformError): Promise<Buffer> => {
+  const sender = { longestMs: longestUploadMs, uploader: async () => await uploaderOf(door, call), cutShort }
+  const whole = Number(call.request.headers.get('content-length') ?? call.bodyLimitBytes)
+  let body = Buffer.alloc(Math.min(whole, smallBytes))
+  let length = 0
+  for await (const step of bodySteps(door, call, sender)) {
+    if (length + step.length > body.length) body = Buffer.concat([body], whole) // it has a slot by now
+    body.set(step, length)
+    length += step.length
+  }
+  return body.subarray(0, length)
 }
 
 /** The app is known by now: only an app or its owner may send a large body. */
@@ -36,41 +40,32 @@ const uploaderOf = async ({ platform }: Door, { notes, address }: Call): Promise
   return { app, account: (await ownerOf(platform, app)) ?? '', network: networkKeyOf(address) }
 }
 
-/** A caller who leaves in the middle has sent invalid JSON. It is not a failure of the server. */
-const scan = async (door: Door, call: Call): Promise<ScannedUpload> => {
-  const scanner = new UploadScanner()
-  try {
-    for await (const step of uploadSteps(door, call)) scanner.take(step)
-  } catch (error) {
-    throw error instanceof PlatformError ? error : refuse('invalid_json')
-  }
-  return scanner.finish()
-}
-
-/** The body in small steps, with a turn for other requests between them. What has not been read stays with the sender. */
-export async function* uploadSteps(door: Door, call: Call): AsyncGenerator<Uint8Array> {
-  yield* bodySteps(door, call, { longestMs: longestUploadMs, uploader: async () => await uploaderOf(door, call) })
-}
-
 /** How long an import may take to arrive, at any rate. */
 const longestImportMs = 900_000
 
-/** The lines of an import. The builder may send two at a time, which is the share of an app. */
-export async function* importSteps(door: Door, call: Call): AsyncGenerator<Uint8Array> {
+/** The lines of an import, in small steps. The builder may send two at a time, which is the share of an app. */
+export const importSteps = (door: Door, call: Call): AsyncGenerator<Uint8Array> => {
   const uploader = { app: 'import', account: 'import', network: networkKeyOf(call.address) }
-  try {
-    yield* bodySteps(door, call, { longestMs: longestImportMs, uploader: async () => uploader })
-  } catch (error) {
-    throw error instanceof PlatformError ? error : refuse('invalid_request', { message: 'The body ended too early.' })
-  }
+  const cutShort = refuse('invalid_request', { message: 'The body ended too early.' })
+  return bodySteps(door, call, { longestMs: longestImportMs, uploader: async () => uploader, cutShort })
 }
 
-type Sender = { readonly longestMs: number; readonly uploader: () => Promise<Uploader> }
+type Sender = {
+  readonly longestMs: number
+  readonly uploader: () => Promise<Uploader>
+  /** The refusal if the caller leaves in the middle: it is not a failure of the server. */
+  readonly cutShort: PlatformError
+}
 
-async function* bodySteps(door: Door, call: Call, { longestMs, uploader }: Sender): AsyncGenerator<Uint8Array> {
+/** The body in small steps, with a turn for other requests between them. */
+async function* bodySteps(
+  door: Door,
+  call: Call,
+  { longestMs, uploader, cutShort }: Sender,
+): AsyncGenerator<Uint8Array> {
   const deadline = call.startedAt + longestMs
   let total = 0
-  for await (const chunk of fastEnough(call.request.body)) {
+  for await (const chunk of fastEnough(call.request.body, cutShort)) {
     total += chunk.length
     if (total > call.bodyLimitBytes) throw refuse('payload_too_large')
     if (total > smallBytes) call.release ??= heldOpen(call, await door.uploadSlots.enter(await uploader()))
@@ -99,14 +94,17 @@ const heldOpen = ({ connection, request }: Call, leave: () => void): (() => void
  * would be exact, but the contract has no such code, and clients treat an unknown 408 as a 400 (RFC 9110 section 15). It is not
  * a 5xx, because a slow sender must not look like a failure of the server.
  */
-async function* fastEnough(body: Request['body']): AsyncGenerator<Uint8Array> {
+async function* fastEnough(body: Request['body'], cutShort: PlatformError): AsyncGenerator<Uint8Array> {
   if (body === null) return
   const reader = body.getReader()
   let allowedLagMs = longestLagMs
   try {
     for (;;) {
       const askedAt = performance.now()
-      const { value, done } = await inTime(reader.read(), allowedLagMs)
+      const read = reader.read().catch(() => {
+        throw cutShort
+      })
+      const { value, done } = await inTime(read, allowedLagMs)
       if (done) return
       const caughtUpMs = value.length / leastBytesPerMs - (performance.now() - askedAt)
       allowedLagMs = Math.min(longestLagMs, allowedLagMs + caughtUpMs)
@@ -131,8 +129,8 @@ const inTime = async <T>(read: Promise<T>, milliseconds: number): Promise<T> => 
 
 type Shares = { readonly all: number } & { readonly [Part in keyof Uploader]: number }
 
-/** Large uploads that may be in memory at a time, 10 MiB each at most. One app, account or network leaves room for others. */
-export const slotShares: Shares = { all: 8, app: 2, account: 4, network: 4 }
+/** Large uploads that may be in memory at a time, whole and with what is made of them. One app, account or network leaves room for others. */
+export const slotShares: Shares = { all: 5, app: 2, account: 3, network: 3 }
 /** Uploads that may wait for a slot. Each holds as much in memory as an upload may have without one. */
 export const lineShares: Shares = { all: 64, app: 8, account: 16, network: 16 }
 const parts = ['app', 'account', 'network'] as const

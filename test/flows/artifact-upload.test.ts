@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'bun:test'
+import { parseStrictBytes } from '../../src/http/strict-body.ts'
+import type { Json } from '../support/call.ts'
 import { eventually } from '../support/crash.ts'
 import { countRows } from '../support/expired-rows.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
@@ -15,6 +17,14 @@ const token = await appToken(world.server.url, app.development)
 const uploadText = (version: string, bytes: Buffer): string =>
   JSON.stringify({ version, artifact: { filename: 'app.zip', contentBase64: bytes.toString('base64') } })
 const sumOf = (bytes: Uint8Array): string => new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
+/** Undefined if it is no JSON. */
+const jsonIn = (bytes: Uint8Array): Json | undefined => {
+  try {
+    return parseStrictBytes(bytes)
+  } catch {
+    return undefined
+  }
+}
 const post = async (body: string | ReadableStream<Uint8Array<ArrayBuffer>>, headers: Record<string, string> = {}) =>
   await send(world.server.url, 'POST', '/versions', { token, body, headers })
 
@@ -44,6 +54,7 @@ test('a file arrives complete in any spelling of its JSON, with or without a len
     plain.replaceAll('/', String.raw`\/`),
     plain.replace('contentBase64', String.raw`content\u0042ase64`),
     JSON.stringify(JSON.parse(plain), null, 2),
+    plain.replace('"contentBase64":', '"contentBase64" \r\n\t: \r\n\t'),
     chunked(new TextEncoder().encode(plain), 10_007),
   ]
   for (const body of spellings) {
@@ -51,6 +62,41 @@ test('a file arrives complete in any spelling of its JSON, with or without a len
     expect([200, 201]).toContain(answer.status)
     expect(answer.body.artifact).toEqual({ filename: 'app.zip', sizeBytes: bytes.length, sha256: sumOf(bytes) })
   }
+})
+
+test('the file is that of its field, wherever else the name of the field stands', async () => {
+  const [bytes, other] = [randomBytes(400_000), randomBytes(500_000).toString('base64')]
+  const artifact = { filename: 'app.zip', contentBase64: bytes.toString('base64') }
+  const manifest = { name: 'x', contentBase64: 'AAAA' }
+  for (const upload of [
+    { version: '1.0.0', manifest, artifact },
+    { version: '1.0.0', artifact, manifest },
+    { version: '1.0.0', manifest, notes: '"contentBase64":"AAAA"', artifact },
+    { version: '1.0.0', manifest, contentBase64: other, artifact },
+    { version: '1.0.0', manifest, 'a"contentBase64': other, artifact },
+    { version: '1.0.0', manifest, artifact: { contentBase64x: other, within: { contentBase64: other }, ...artifact } },
+  ]) {
+    const { body } = await post(JSON.stringify(upload))
+    expect([body.artifact?.sha256, body.manifest]).toEqual([sumOf(bytes), manifest])
+  }
+})
+
+test('an upload with a byte changed is refused as invalid JSON exactly if it is none; what is taken has the file as it was sent', async () => {
+  const text = Buffer.from(uploadText('1.2.0', Buffer.from('a file, which is short')))
+  for (const code of Buffer.from('"\\,:/{x= \n\0\xff', 'latin1')) {
+    for (let at = 0; at < text.length; at += 1) {
+      const changed = new Uint8Array(text)
+      changed[at] = code
+      const { status, body } = await send(world.server.url, 'POST', '/versions', { token, body: changed })
+      const json = jsonIn(changed)
+      expect([at, code, body.error?.code === 'invalid_json']).toEqual([at, code, json === undefined])
+      const sent = status < 300 && json?.artifact?.contentBase64
+      if (sent) expect(body.artifact.sha256).toBe(sumOf(Buffer.from(sent, 'base64')))
+    }
+  }
+  const twice = '{"version":"1.2.0","artifact":{"filename":"a","contentBase64":"aGk=","contentBase64":"aGk="}}'
+  expectRefusal(await post(twice), 'invalid_json')
+  expectRefusal(await post(twice.replace('contentBase64', String.raw`content\u0042ase64`)), 'invalid_json')
 })
 
 test('a repeat is the same upload in any spelling, and another file under its key is not', async () => {
@@ -66,7 +112,7 @@ test('a repeat is the same upload in any spelling, and another file under its ke
   expectRefusal(await post(asText, key), 'invalid_request', 'artifact.contentBase64')
 })
 
-test('callers who abort large uploads leave nothing behind, and their slots become free', async () => {
+test('callers who abort large uploads leave nothing behind, their slots become free, and it is no failure of the server', async () => {
   const before = await countRows(world.server.database, 'versions', 'artifacts', 'artifact_chunks')
   for (let round = 0; round < 3; round += 1) {
     const sockets = await Promise.all(Array.from({ length: 4 }, async () => await begin('3.0.0')))
@@ -82,6 +128,7 @@ test('callers who abort large uploads leave nothing behind, and their slots beco
     status: 201,
     body: { artifact: { sha256: sumOf(bytes) } },
   })
+  expect(world.server.log()).not.toContain('http.failed')
 })
 
 test('while large uploads of an app stall, all other calls and large uploads of other apps are answered; another large one of this app waits', async () => {
@@ -100,7 +147,7 @@ test('while large uploads of an app stall, all other calls and large uploads of 
   expect((await large).status).toBe(201)
 })
 
-test('a body beyond its limit is refused before it is read, and a file beyond its limit as soon as it exceeds it', async () => {
+test('a body beyond its limit is refused before it is read, and so is a file beyond its limit', async () => {
   const tooLarge = new TextEncoder().encode(uploadText('5.0.0', Buffer.alloc(12 * 1024 * 1024)))
   expectRefusal(await post(chunked(tooLarge, 1_000_000), { Connection: 'close' }), 'payload_too_large')
   expectRefusal(await post(`{"notes":"${'x'.repeat(16 * 1024 * 1024)}"}`, { Connection: 'close' }), 'payload_too_large')

@@ -10,13 +10,13 @@ const somebody = (who: Partial<Uploader> = {}): Uploader => {
   return { app: `app ${counted}`, account: `account ${counted}`, network: `network ${counted}`, ...who }
 }
 
-test('at most eight uploads hold a slot at a time, two of one app, four of one account and four of one network; the next ones wait in order for a free slot', async () => {
-  expect(slotShares).toEqual({ all: 8, app: 2, account: 4, network: 4 })
+test('at most five uploads hold a slot at a time, two of one app, three of one account and three of one network; the next ones wait in order for a free slot', async () => {
+  expect(slotShares).toEqual({ all: 5, app: 2, account: 3, network: 3 })
   for (const [who, share] of [
-    [{}, 8],
+    [{}, 5],
     [{ app: 'one' }, 2],
-    [{ account: 'one' }, 4],
-    [{ network: 'one' }, 4],
+    [{ account: 'one' }, 3],
+    [{ network: 'one' }, 3],
   ] as const) {
     const slots = createUploadSlots(10_000)
     const holding = await Promise.all(Array.from({ length: share }, async () => await slots.enter(somebody(who))))
@@ -44,7 +44,6 @@ test('an app or a network that has its share and many uploads waiting does not k
   for (const late of waiting) late.catch(() => undefined) // most of them still wait when this test ends
   expect(await slots.enter(somebody())).toBeFunction()
   await slots.enter(somebody({ network: 'crowded' }))
-  await slots.enter(somebody({ network: 'crowded' }))
   const sameNetwork = slots.enter(somebody({ network: 'crowded' }))
   expect(await slots.enter(somebody())).toBeFunction()
   handBacks.forEach((handBack) => handBack())
@@ -60,7 +59,7 @@ test('later uploads may pass one that cannot begin', async () => {
     slots.enter(somebody({ app: 'one', network: 'a' })),
     slots.enter(somebody({ app: 'one', network: 'b' })),
   ])
-  const others = await Promise.all(Array.from({ length: 6 }, async () => await slots.enter(somebody())))
+  const others = await Promise.all(Array.from({ length: 3 }, async () => await slots.enter(somebody())))
   const third = slots.enter(somebody({ app: 'one', network: 'c' }))
   const behind = slots.enter(somebody())
   others[0]?.()
@@ -81,10 +80,10 @@ test('an upload that waits too long is refused with the time to wait, and no slo
 test('at most 64 uploads wait, eight of one app and sixteen of one account or network; further ones are refused at once', async () => {
   expect(lineShares).toEqual({ all: 64, app: 8, account: 16, network: 16 })
   for (const [who, held, share] of [
-    [{}, 8, 64],
+    [{}, 5, 64],
     [{ app: 'one' }, 2, 8],
-    [{ account: 'one' }, 4, 16],
-    [{ network: 'one' }, 4, 16],
+    [{ account: 'one' }, 3, 16],
+    [{ network: 'one' }, 3, 16],
   ] as const) {
     const slots = createUploadSlots(10_000)
     const holding = await Promise.all(Array.from({ length: held }, async () => await slots.enter(somebody(who))))

@@ -61,10 +61,17 @@ const corrupt = async (statement: string, ...values: readonly Uint8Array[]): Pro
 }
 
 describe('an artifact', () => {
-  test('arrives in pieces of any length and is stored in pieces of 256 KiB', () => {
-    const bytes = randomBytes(chunk * 2 + 1)
-    expect(receivedArtifact(bytes).pieces.map(({ length }) => length)).toEqual([chunk, chunk, 1])
-    expect(Buffer.concat(receivedArtifact(bytes).pieces).equals(bytes)).toBe(true)
+  test('is stored in pieces of 256 KiB', async () => {
+    for (const [length, pieces] of [
+      [0, 0],
+      [chunk, 1],
+      [chunk * 2 + 1, 3],
+    ] as const) {
+      const bytes = randomBytes(length)
+      await upload(bytes)
+      expect(await stored()).toEqual({ artifacts: 1, artifact_chunks: pieces })
+      expect((await readAll(sumOf(bytes))).equals(bytes)).toBe(true)
+    }
   })
 
   test('is stored once for all uploads and names, until no version uses it', async () => {
@@ -139,7 +146,7 @@ describe('an artifact', () => {
   test('whose upload was interrupted is completed by the next upload', async () => {
     const bytes = randomBytes(chunk * 2)
     const artifact = receivedArtifact(bytes)
-    await storeArtifact(platform, { ...artifact, pieces: artifact.pieces.slice(0, 1) })
+    await storeArtifact(platform, { ...artifact, bytes: artifact.bytes.subarray(0, chunk) })
     await expect(openArtifact(platform, sumOf(bytes))).rejects.toBeInstanceOf(ArtifactDamaged)
     await upload(bytes)
     expect((await readAll(sumOf(bytes))).equals(bytes)).toBe(true)
@@ -195,7 +202,7 @@ describe('check', () => {
 
   test('accepts an interrupted upload that no version uses', async () => {
     const artifact = receivedArtifact(randomBytes(chunk * 2))
-    await storeArtifact(platform, { ...artifact, pieces: artifact.pieces.slice(0, 1) })
+    await storeArtifact(platform, { ...artifact, bytes: artifact.bytes.subarray(0, chunk) })
     expect(await faultsIn(file)).toEqual([])
   })
 })

@@ -1,13 +1,15 @@
 import type { Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { inTurns } from '../../domain/awaitable.ts'
 import { refuse } from '../../domain/errors.ts'
+import { receiveArtifact } from '../../operations/artifacts/artifacts.ts'
 import type { VersionUpload } from '../../operations/versions/create-version.ts'
 import { listVersions } from '../../operations/versions/lists.ts'
 import { removeDraft, rollBackVersion, type RollbackRequest } from '../../operations/versions/move-version.ts'
 import { actingAsApp } from '../../operations/acting-as.ts'
 import { actorOf } from '../../operations/authenticate.ts'
 import { appOf, bearer, developmentAppOf } from '../bearer.ts'
-import { base64Intake, type UploadedFile } from '../upload-scanner.ts'
+import { decodeBase64 } from '../upload-json.ts'
 import * as contract from '../contract/versions.ts'
 import { endpoint, jsonBody, queryOf, uploadBody } from '../endpoint.ts'
 import { hold } from '../limits.ts'
@@ -72,7 +74,7 @@ export const uploadVersion = endpoint({
   },
   run: async (door, call, { caller: bearerCaller, body }) => {
     const key = idempotencyKeyOf(call)
-    const upload = uploadOf(body, call.file)
+    const upload = await uploadOf(body, call.file)
     const caller = appOf(bearerCaller)
     Value.Clean(contract.versionUpload, body) // unknown fields do not make a different request
     const comparable = comparableUpload(body, upload)
@@ -152,35 +154,31 @@ export const rollBack = endpoint({
 
 /**
  * The upload that a body asks for.
- * @throws invalid_request for broken base64
+ * @throws invalid_request for broken base64; payload_too_large
  */
-const uploadOf = (body: Static<typeof contract.versionUpload>, file: UploadedFile | null): VersionUpload => ({
+const uploadOf = async (
+  body: Static<typeof contract.versionUpload>,
+  file: Uint8Array | null,
+): Promise<VersionUpload> => ({
   version: body.version,
   notes: body.notes ?? null,
   manifest: body.manifest ?? null,
   scopes: body.scopes ?? null,
-  artifact: body.artifact === undefined ? null : artifactOf(body.artifact, file),
+  artifact: body.artifact === undefined ? null : await artifactOf(body.artifact, file),
   movedOnBy: contract.forbiddenUploadFields.find((field) => body[field] !== undefined),
 })
 
-const artifactOf = (
+const artifactOf = async (
   { filename, contentBase64, sha256 }: NonNullable<Static<typeof contract.versionUpload>['artifact']>,
-  file: UploadedFile | null,
+  file: Uint8Array | null,
 ) => {
-  const content = file === null ? decoded(contentBase64) : file.artifact
-  if (content === null)
+  const bytes = file ?? (await inTurns(decodeBase64(Buffer.from(contentBase64))))
+  if (bytes === null)
     throw refuse('invalid_request', {
       param: 'artifact.contentBase64',
       message: 'The content is not base64 (RFC 4648 section 4).',
     })
-  return { filename, content, sha256: sha256 ?? null }
-}
-
-/** The file arrives inside the JSON if a name on its path is spelled with escapes. */
-const decoded = (text: string) => {
-  const intake = base64Intake()
-  intake.take(Buffer.from(text))
-  return intake.finish()
+  return { filename, content: await inTurns(receiveArtifact(bytes)), sha256: sha256 ?? null }
 }
 
 /** The body with the SHA-256 of the file instead of the file. A repeated upload must equal it. */

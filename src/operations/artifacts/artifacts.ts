@@ -7,53 +7,33 @@ import { bytesInWords } from '../../domain/text.ts'
 import { artifactLimits } from '../../domain/version.ts'
 import type { Platform } from '../platform.ts'
 
-/** A complete upload: the pieces it will be stored in, and its hash. */
+/** A complete upload, and its hash. */
 export type ReceivedArtifact = {
-  readonly pieces: readonly Uint8Array[]
+  /** Null if it is stored already. */
+  readonly bytes: Uint8Array | null
   readonly sizeBytes: number
   readonly sha256: Uint8Array
 }
 
-/** Takes an upload in pieces of any length and hashes it on the way. */
-export const artifactIntake = () => {
+/** Takes an upload and hashes it piece by piece, since all at once would take 10 ms and more. @throws payload_too_large */
+export function* receiveArtifact(bytes: Uint8Array): Generator<undefined, ReceivedArtifact & { bytes: Uint8Array }> {
+  if (bytes.length > artifactLimits.bytes) {
+    const details = { maximumBytes: artifactLimits.bytes }
+    throw refuse('payload_too_large', { param: 'artifact.contentBase64', details })
+  }
   const hash = createHash('sha256')
-  const pieces: Uint8Array[] = []
-  let filling = new Uint8Array()
-  let filled = 0
-  let sizeBytes = 0
-
-  const close = () => {
-    if (filled > 0) pieces.push(filling.subarray(0, filled))
-    filled = 0
+  for (const piece of piecesOf(bytes)) {
+    hash.update(piece)
+    yield
   }
-  const add = (bytes: Uint8Array) => {
-    if (filled === 0) filling = new Uint8Array(artifactLimits.chunkBytes)
-    filling.set(bytes, filled)
-    filled += bytes.length
-    if (filled === artifactLimits.chunkBytes) close()
-  }
-  return {
-    /** @throws payload_too_large as soon as the upload exceeds the limit */
-    take: (bytes: Uint8Array): void => {
-      sizeBytes += bytes.length
-      if (sizeBytes > artifactLimits.bytes) throw tooLarge()
-      hash.update(bytes)
-      for (let at = 0; at < bytes.length;) {
-        const part = bytes.subarray(at, at + artifactLimits.chunkBytes - filled)
-        add(part)
-        at += part.length
-      }
-    },
-    /** The complete upload. `take` must not be called after this. */
-    finish: (): ReceivedArtifact => {
-      close()
-      return { pieces, sizeBytes, sha256: hash.digest() }
-    },
-  }
+  return { bytes, sizeBytes: bytes.length, sha256: hash.digest() }
 }
 
-const tooLarge = () =>
-  refuse('payload_too_large', { param: 'artifact.contentBase64', details: { maximumBytes: artifactLimits.bytes } })
+function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += artifactLimits.chunkBytes) {
+    yield bytes.subarray(at, at + artifactLimits.chunkBytes)
+  }
+}
 
 /** Stores the file of an upload before the transaction that uses it. */
 export type StoreArtifact = (artifact: ReceivedArtifact) => Promise<void>
@@ -64,11 +44,13 @@ export type StoreArtifact = (artifact: ReceivedArtifact) => Promise<void>
  * renews that day and repairs damaged pieces. Returns the time under which it is stored.
  */
 export const storeArtifact = async (platform: Platform, artifact: ReceivedArtifact): Promise<number> => {
-  const { pieces, sizeBytes, sha256 } = artifact
+  const { bytes, sizeBytes, sha256 } = artifact
   const createdAt = platform.clock.now()
   await platform.database.transaction(async (q) => await q.artifacts.insert({ sha256, sizeBytes, createdAt }))
-  for (const [position, data] of pieces.entries()) {
+  let position = 0
+  for (const data of piecesOf(bytes ?? new Uint8Array())) {
     await platform.database.transaction(async (q) => await q.artifacts.insertChunk({ sha256, position, data }))
+    position += 1
   }
   return createdAt
 }

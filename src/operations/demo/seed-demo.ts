@@ -1,5 +1,6 @@
 import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
 import { type Environment, environments } from '../../domain/app.ts'
+import { atOnce } from '../../domain/awaitable.ts'
 import { formatScope, parseStoredScope, scopesFor } from '../../domain/scope.ts'
 import { clientOfApp, findApp } from '../apps/app-record.ts'
 import { createApp } from '../apps/apps.ts'
@@ -23,7 +24,7 @@ import { addEndpoint, checkEndpointUrl, listEndpoints, removeEndpoint } from '..
 import type { VersionStep } from '../../domain/version.ts'
 import { zipSync } from 'fflate'
 import { crc32, deflateSync } from 'node:zlib'
-import { artifactIntake } from '../artifacts/artifacts.ts'
+import { receiveArtifact } from '../artifacts/artifacts.ts'
 
 /** All logins and credentials of the demo. The passwords and secrets are shown here and never again. */
 export type DemoCredentials = NonNullable<Awaited<ReturnType<typeof seedDemo>>>
@@ -353,9 +354,8 @@ const demoIcons = {
 
 /** The archive of an app in the demo: its icon, white on a ground, in a PNG of two colours. */
 const demoArchive = (icon: DemoIcon) => {
-  const intake = artifactIntake()
-  intake.take(zipSync({ 'icon.png': pngOf(icon) }, { mtime: new Date(1980, 0, 1) }))
-  return { filename: 'app.zip', content: intake.finish(), sha256: null }
+  const bytes = zipSync({ 'icon.png': pngOf(icon) }, { mtime: new Date(1980, 0, 1) })
+  return { filename: 'app.zip', content: atOnce(receiveArtifact(bytes)), sha256: null }
 }
 
 const pngOf = ({ ground, drawing }: DemoIcon): Uint8Array<ArrayBuffer> => {

@@ -111,7 +111,7 @@ export const createOwnVersion: Operation<OwnUpload, CreatedVersion> = async (pla
   const { slug, upload, replaces } = input
   const { artifact } = upload
   // Of a file that stays, an icon is read again. Nothing else of it is.
-  const isKept = artifact !== null && artifact.content.pieces.length === 0 && upload.manifest?.['icon'] !== undefined
+  const isKept = artifact !== null && artifact.content.bytes === null && upload.manifest?.['icon'] !== undefined
   const kept = isKept ? await readArtifact(platform, artifact.content.sha256) : undefined
   const checked = await checkUpload(upload, kept)
   if (checked.forbidden !== null) throw checked.forbidden
@@ -164,9 +164,9 @@ type CheckedUpload = Awaited<ReturnType<typeof checkUpload>>
 /** The form of an upload, in the order of the contract. `stored` is the file of a draft that stays. @throws the first fault */
 const checkUpload = async (upload: VersionUpload, stored?: Uint8Array) => {
   if (!isSemanticVersion(upload.version)) throw badInput('version', versionForm)
-  const file = stored ?? (upload.artifact === null ? null : Buffer.concat(upload.artifact.content.pieces))
+  const file = stored ?? upload.artifact?.content.bytes ?? null
   const archive = file === null ? null : await inTurns(openArchive(file))
-  const artifactSha256 = upload.artifact === null || archive === null ? null : checkedSum(upload.artifact, archive)
+  const artifactSha256 = upload.artifact === null ? null : checkedSum(upload.artifact, archive)
   const manifest = manifestOf(upload, archive)
   const asked = scopesOf(upload.scopes ?? scopesInManifest(manifest))
   if (asked.kind === 'refused' && asked.code === 'invalid_scope')
@@ -312,11 +312,11 @@ const manifestText = (manifest: ManifestContent): string => {
 /** The SHA-256 of an artifact. @throws checksum_mismatch when the uploader sent another one; invalid_request for a bad archive */
 const checkedSum = (
   { content, sha256 }: NonNullable<VersionUpload['artifact']>,
-  archive: OpenedArchive,
+  archive: OpenedArchive | null,
 ): Uint8Array => {
   if (sha256 !== null && sha256 !== Buffer.from(content.sha256).toString('hex')) {
     throw refuse('checksum_mismatch', { param: 'artifact.sha256' })
   }
-  if (archive.kind === 'refused') throw badInput('artifact.contentBase64', archive.sentence)
+  if (archive?.kind === 'refused') throw badInput('artifact.contentBase64', archive.sentence)
   return content.sha256
 }

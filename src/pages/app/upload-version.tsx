@@ -330,13 +330,12 @@ const fileFaults = (file: SentFile | undefined): readonly PlatformError[] => {
 const artifactOf = (file: SentFile | undefined): VersionUpload['artifact'] =>
   file === undefined || file.content === null ? null : { filename: file.filename, content: file.content, sha256: null }
 
-/** Its pieces are stored already. */
 const keptArtifact = (kept: VersionRecord['artifact']): VersionUpload['artifact'] =>
   kept === null
     ? null
     : {
         filename: kept.filename,
-        content: { pieces: [], sizeBytes: kept.sizeBytes, sha256: Buffer.from(kept.sha256, 'hex') },
+        content: { bytes: null, sizeBytes: kept.sizeBytes, sha256: Buffer.from(kept.sha256, 'hex') },
         sha256: null,
       }
 
@@ -374,7 +373,7 @@ const isSame = (one: unknown, other: unknown): boolean => Bun.deepEquals(one, ot
 
 /** The manifest in an archive; null if the file has none and need not have one. */
 const manifestIn = ({ content }: SentFile, isOptional: boolean): FoundManifest | null => {
-  const read = readPackage(atOnce(openArchive(Buffer.concat(content?.pieces ?? []))))
+  const read = readPackage(atOnce(openArchive(content?.bytes ?? new Uint8Array())))
   switch (read.kind) {
     case 'refused':
       return faulty('file', read.sentence)

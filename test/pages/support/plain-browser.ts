@@ -10,8 +10,8 @@ export type PlainBrowser = {
   readonly cookies: Map<string, string>
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Seen>
   post(path: string, fields: Fields, headers?: Readonly<Record<string, string>>): Promise<Seen>
-  /** Sends a form with files, as a browser encodes it. */
-  upload(path: string, fields: FileFields, headers?: Readonly<Record<string, string>>): Promise<Seen>
+  /** Sends a form with files, as a browser encodes it; or a body of one as it is, with the type that `headers` name. */
+  upload(path: string, fields: FileFields | Blob, headers?: Readonly<Record<string, string>>): Promise<Seen>
   /** The page with a form for `action`. If it has a link there instead, because the step is confirmed first, the page that it leads to. */
   pageWith(page: string, action: string): Promise<string>
   /** The hidden fields of that form. */
@@ -35,7 +35,7 @@ export const plainBrowser = (url: string, publicUrl = url): PlainBrowser => {
     method: string,
     path: string,
     headers: Readonly<Record<string, string>>,
-    body?: string | FormData,
+    body?: string | FormData | Blob,
   ) => {
     const cookie = [...cookies].map(([name, value]) => `${fullName(name)}=${value}`).join('; ')
     const response = await fetchPatiently(url + path, {
@@ -57,7 +57,12 @@ export const plainBrowser = (url: string, publicUrl = url): PlainBrowser => {
     post: async (path, fields, headers = {}) =>
       await send('POST', path, { ...fromAPageOfOurs, ...headers }, encoded(fields)),
     upload: async (path, fields, headers = {}) =>
-      await send('POST', path, { 'sec-fetch-site': 'same-origin', ...headers }, multipart(fields)),
+      await send(
+        'POST',
+        path,
+        { 'sec-fetch-site': 'same-origin', ...headers },
+        fields instanceof Blob ? fields : multipart(fields),
+      ),
     pageWith: async (page, action) => {
       const { text } = await browser.get(page)
       const link = formFor(text, action) === undefined ? linkTo(text, action) : null
