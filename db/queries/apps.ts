@@ -24,7 +24,7 @@ import {
   webhookEvents,
   webhookSecrets,
 } from '../tables/sqlite.ts'
-import { removeSome, changeOne, finder, inserter, oldestKey } from './rows.ts'
+import { removeOne, removeSome, changeOne, finder, inserter, oldestKey } from './rows.ts'
 import { lazily } from '../../src/domain/remembered.ts'
 import { type DrizzleConnection, given, only } from './connection.ts'
 import { countAmong, listOrderOf, lookThrough, type SearchWindow, type TimeOrder } from './places.ts'
@@ -64,8 +64,6 @@ const isOwnedBy = (ownerId: string) => and(eq(apps.ownerId, ownerId), isNull(app
 
 /** Apps and their clients, one client per environment. */
 export const appQueries = (db: DrizzleConnection) => {
-  const byId = finder(db, apps, 'id')
-  const bySlug = finder(db, apps, 'slug')
   const byClient = lazyReader(db, () =>
     db
       .select({ app: apps, client: clients })
@@ -84,8 +82,8 @@ export const appQueries = (db: DrizzleConnection) => {
   return {
     insert: inserter(db, apps),
     insertClient: inserter(db, clients),
-    byId: (id: string) => byId({ id }),
-    bySlug: (slug: string) => bySlug({ slug }),
+    byId: finder(db, apps, 'id'),
+    bySlug: finder(db, apps, 'slug'),
     /** The app behind a client ID, with the client's environment. */
     byClient: (clientId: string) => byClient().first({ clientId }),
     /** The ID of the app behind a client ID, or null. The query returns one row either way, so its duration tells nothing. */
@@ -241,24 +239,13 @@ export const deletedAppQueries = (db: DrizzleConnection) => {
 
 /** The redirect URIs of clients. Other clients may have the same ones, so every question names the client. */
 export const redirectUriQueries = (db: DrizzleConnection) => {
-  const ofClient = lazyReader(db, () =>
-    db
-      .select({ uri: redirectUris.uri })
-      .from(redirectUris)
-      .where(and(eq(redirectUris.clientId, given('clientId')), eq(redirectUris.uri, given('uri')))),
-  )
-
+  const find = finder(db, redirectUris, 'clientId', 'uri')
   return {
     insert: inserter(db, redirectUris),
     /** Compared byte for byte. */
-    isRegistered: (clientId: string, uri: string) => ofClient().has({ clientId, uri }),
+    isRegistered: async (clientId: string, uri: string) => (await find(clientId, uri)) !== null,
     remove: async (clientId: string, uri: string) =>
-      (
-        await db
-          .delete(redirectUris)
-          .where(and(eq(redirectUris.clientId, clientId), eq(redirectUris.uri, uri)))
-          .returning({ uri: redirectUris.uri })
-      ).length === 1,
+      await removeOne(db, redirectUris, eq(redirectUris.clientId, clientId), eq(redirectUris.uri, uri)),
     listByApp: async (appId: string) =>
       await db
         .select({ uri: redirectUris.uri, environment: clients.environment, createdAt: redirectUris.createdAt })
@@ -366,66 +353,62 @@ export const appMemberQueries = (db: DrizzleConnection) => {
 }
 
 /** Links with which a person becomes a member of an app, or takes it over. */
-export const appInvitationQueries = (db: DrizzleConnection) => {
-  const byId = finder(db, appInvitations, 'id')
-
-  return {
-    insert: inserter(db, appInvitations),
-    find: (id: string) => byId({ id }),
-    oldestId: oldestKey(db, appInvitations.id),
-    /** Those that could still be used, with the name of who made them, oldest first. */
-    pendingOf: async (appId: string, now: number) =>
-      await db
-        .select({
-          ...pick(appInvitations, 'id', 'email', 'role', 'createdAt', 'expiresAt'),
-          invitedBy: users.name,
-        })
-        .from(appInvitations)
-        .innerJoin(users, eq(users.id, appInvitations.invitedBy))
-        .where(and(...pending(appId), gt(appInvitations.expiresAt, now)))
-        .orderBy(asc(appInvitations.id)),
-    /** How many invitations that have not expired were made to an address, and by a person, whether they have ended or not. */
-    countRecent: async (email: string, invitedBy: string, now: number) => {
-      const isRecent = gt(appInvitations.expiresAt, now)
-      return {
-        toAddress: await db.$count(appInvitations, and(eq(appInvitations.email, email), isRecent)),
-        byInviter: await db.$count(appInvitations, and(eq(appInvitations.invitedBy, invitedBy), isRecent)),
-      }
-    },
-    /** Sets the hash of the link in the mail that is being sent. False if the invitation has ended. */
-    setMailedHash: async (id: string, mailedHash: SecretHash, now: number) =>
-      await changeOne(
-        db,
-        appInvitations,
-        { mailedHash },
-        eq(appInvitations.id, id),
-        isNull(appInvitations.endedAt),
-        gt(appInvitations.expiresAt, now),
-      ),
-    /** Ends an invitation. True for exactly one of any number of racing calls. */
-    end: async (appId: string, id: string, now: number) =>
-      await changeOne(db, appInvitations, { endedAt: now }, eq(appInvitations.id, id), ...pending(appId)),
-    /** Ends those to an address, or those that a person made. */
-    endAll: async (appId: string, of: { readonly email: string } | { readonly by: string }, now: number) => {
-      const isMeant = 'by' in of ? eq(appInvitations.invitedBy, of.by) : eq(appInvitations.email, of.email)
-      await db
-        .update(appInvitations)
-        .set({ endedAt: now })
-        .where(and(...pending(appId), isMeant))
-    },
-    /** Ends those that a person made for any app. */
-    endAllBy: async (userId: string, now: number) => {
-      await db
-        .update(appInvitations)
-        .set({ endedAt: now })
-        .where(and(eq(appInvitations.invitedBy, userId), isNull(appInvitations.endedAt)))
-    },
-    /** Ends the offers of the app itself. */
-    endOffers: async (appId: string, now: number) => {
-      await db
-        .update(appInvitations)
-        .set({ endedAt: now })
-        .where(and(...pending(appId), eq(appInvitations.role, 'publisher')))
-    },
-  }
-}
+export const appInvitationQueries = (db: DrizzleConnection) => ({
+  insert: inserter(db, appInvitations),
+  find: finder(db, appInvitations, 'id'),
+  oldestId: oldestKey(db, appInvitations.id),
+  /** Those that could still be used, with the name of who made them, oldest first. */
+  pendingOf: async (appId: string, now: number) =>
+    await db
+      .select({
+        ...pick(appInvitations, 'id', 'email', 'role', 'createdAt', 'expiresAt'),
+        invitedBy: users.name,
+      })
+      .from(appInvitations)
+      .innerJoin(users, eq(users.id, appInvitations.invitedBy))
+      .where(and(...pending(appId), gt(appInvitations.expiresAt, now)))
+      .orderBy(asc(appInvitations.id)),
+  /** How many invitations that have not expired were made to an address, and by a person, whether they have ended or not. */
+  countRecent: async (email: string, invitedBy: string, now: number) => {
+    const isRecent = gt(appInvitations.expiresAt, now)
+    return {
+      toAddress: await db.$count(appInvitations, and(eq(appInvitations.email, email), isRecent)),
+      byInviter: await db.$count(appInvitations, and(eq(appInvitations.invitedBy, invitedBy), isRecent)),
+    }
+  },
+  /** Sets the hash of the link in the mail that is being sent. False if the invitation has ended. */
+  setMailedHash: async (id: string, mailedHash: SecretHash, now: number) =>
+    await changeOne(
+      db,
+      appInvitations,
+      { mailedHash },
+      eq(appInvitations.id, id),
+      isNull(appInvitations.endedAt),
+      gt(appInvitations.expiresAt, now),
+    ),
+  /** Ends an invitation. True for exactly one of any number of racing calls. */
+  end: async (appId: string, id: string, now: number) =>
+    await changeOne(db, appInvitations, { endedAt: now }, eq(appInvitations.id, id), ...pending(appId)),
+  /** Ends those to an address, or those that a person made. */
+  endAll: async (appId: string, of: { readonly email: string } | { readonly by: string }, now: number) => {
+    const isMeant = 'by' in of ? eq(appInvitations.invitedBy, of.by) : eq(appInvitations.email, of.email)
+    await db
+      .update(appInvitations)
+      .set({ endedAt: now })
+      .where(and(...pending(appId), isMeant))
+  },
+  /** Ends those that a person made for any app. */
+  endAllBy: async (userId: string, now: number) => {
+    await db
+      .update(appInvitations)
+      .set({ endedAt: now })
+      .where(and(eq(appInvitations.invitedBy, userId), isNull(appInvitations.endedAt)))
+  },
+  /** Ends the offers of the app itself. */
+  endOffers: async (appId: string, now: number) => {
+    await db
+      .update(appInvitations)
+      .set({ endedAt: now })
+      .where(and(...pending(appId), eq(appInvitations.role, 'publisher')))
+  },
+})

@@ -81,7 +81,6 @@ export type ProofAction = (typeof proofActions)[keyof typeof proofActions]
  * `list` and the searches return it in the form of an event. When such rows are purged, an event sums them up.
  */
 export const auditQueries = (db: DrizzleConnection) => {
-  const byId = finder(db, auditEvents, 'id')
   /** Never the first event of all: a restore recognises a predecessor of the same origin by it (`restore.ts`). */
   const isPurgeable = and(
     lt(auditEvents.id, given('beforeId')),
@@ -158,7 +157,7 @@ export const auditQueries = (db: DrizzleConnection) => {
 
   return {
     insert: inserter(db, auditEvents),
-    byId: async (id: string): Promise<AuditEvent | null> => await byId({ id }),
+    byId: finder(db, auditEvents, 'id'),
     /**
      * How far the IDs of events run ahead of their times, in milliseconds. `clock reset` sets the times back and leaves the
      * IDs. Those of later events run ahead by as much, so that they sort after the earlier ones. The newest event tells it.

@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, gt, inArray, isNull, lte } from 'drizzle-orm'
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import { apps, authorizationCodes, grants, redirectUris, tokenPairs, users } from '../tables/sqlite.ts'
-import { changeOne, freshInserter, oldestKey } from './rows.ts'
+import { changeOne, freshInserter, lockingFinder, oldestKey } from './rows.ts'
 import { lazily } from '../../src/domain/remembered.ts'
 import { type DrizzleConnection, given } from './connection.ts'
 import { lazyReader, lazyWriter, stepWriter } from './reader.ts'
@@ -32,16 +32,7 @@ export const noRetry = { retryKey: null, retrySalt: null, retryFingerprint: null
 
 /** Grants with the codes and token pairs that continue them. */
 export const grantQueries = (db: DrizzleConnection) => {
-  const findById = lazyReader(
-    db,
-    () =>
-      db
-        .select()
-        .from(grants)
-        .where(eq(grants.id, given('id', grants.id))),
-    { locks: grants }, // or a purge could remove what was refreshed since it looked
-  )
-  const byId = (id: string) => findById().first({ id })
+  const byId = lockingFinder(db, grants, 'id') // or a purge could remove what was refreshed since it looked
   const findCode = lazyReader(
     db,
     () =>

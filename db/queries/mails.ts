@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, gte, inArray, isNotNull, lte, or } from 'drizzle-orm'
 import type { MailFault, MailKind, MailTopic } from '../../src/domain/mail.ts'
 import { mails, mutedMails } from '../tables/sqlite.ts'
-import { changeOne, inserter } from './rows.ts'
+import { changeOne, finder, inserter } from './rows.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import { lazyReader } from './reader.ts'
 
@@ -50,8 +50,7 @@ export const mailQueries = (db: DrizzleConnection) => {
     /** Mails of this time and later that were given up. */
     countGivenUp: async (since: number): Promise<number> =>
       await db.$count(mails, and(eq(mails.state, 'failed'), gte(mails.createdAt, since))),
-    find: async (id: string): Promise<Mail | null> =>
-      (await db.select().from(mails).where(eq(mails.id, id)))[0] ?? null,
+    find: finder(db, mails, 'id'),
     /** The latest mail to the user that was sent or given up. */
     latestTo: async (userId: string): Promise<Mail | null> =>
       (

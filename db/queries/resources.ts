@@ -46,9 +46,6 @@ const forgotten = (now: number) => ({
 
 /** Websites and stores. Owner and kind are part of every query. */
 export const resourceQueries = (db: DrizzleConnection) => {
-  // They lock, or an install could come to a resource whose owner changes or that is removed.
-  const find = lockingFinder(db, resources, 'ownerId', 'kind', 'slug')
-  const byExternalId = lockingFinder(db, resources, 'kind', 'externalId')
   const sent = lazyReader(db, () =>
     db
       .select({ id: resources.id, externalId: resources.externalId })
@@ -91,9 +88,10 @@ export const resourceQueries = (db: DrizzleConnection) => {
 
   return {
     insert: inserter(db, resources),
-    find: (ownerId: string, kind: Resource['kind'], slug: string) => find({ ownerId, kind, slug }),
+    // Both lock, or an install could come to a resource whose owner changes or that is removed.
+    find: lockingFinder(db, resources, 'ownerId', 'kind', 'slug'),
     /** The one that the builder calls so. */
-    byExternalId: (kind: Resource['kind'], externalId: string) => byExternalId({ kind, externalId }),
+    byExternalId: lockingFinder(db, resources, 'kind', 'externalId'),
     /** What there is of these, in no order. */
     bySlugs: listFinder(db, resources, 'ownerId', 'kind', 'slug'),
     byExternalIds: listFinder(db, resources, 'kind', 'externalId'),

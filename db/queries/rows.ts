@@ -8,7 +8,7 @@ import {
 import type { Awaitable } from '../../src/domain/awaitable.ts'
 import { lazily } from '../../src/domain/remembered.ts'
 import { type DrizzleConnection, given, only } from './connection.ts'
-import { freshWriter, insertOfRow, lazyReader, lazyWriter, listWriter } from './reader.ts'
+import { freshWriter, insertOfRow, lazyReader, lazyWriter, listWriter, type ReaderOptions } from './reader.ts'
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import { appTokens, authorizationCodes, tokenPairs } from '../tables/sqlite.ts'
 
@@ -31,24 +31,34 @@ export const listInserter = <T extends SQLiteTable>(db: DrizzleConnection, table
   }
 }
 
-/** A function that finds the row that has the given values in the named columns, which must be unique, or null. */
-export const finder = <T extends SQLiteTable, Name extends Names<T>>(
-  db: DrizzleConnection,
-  table: T,
-  ...names: readonly Name[]
-) => {
-  const find = lazyReader(db, () => selectBy(db, table, names))
-  return (values: Pick<Row<T>, Name>) => find().first(values) as Awaitable<Row<T> | null> // by its table
+/** The values of these columns, in their order. */
+type Values<T extends SQLiteTable, Name extends readonly Names<T>[]> = {
+  readonly [Index in keyof Name]: Row<T>[Name[Index]]
 }
 
-/** The same for a row whose state decides what a transaction writes. */
-export const lockingFinder = <T extends SQLiteTable, Name extends Names<T>>(
+/** A function that finds the row that has the given values in the named columns, which must be unique, or null. */
+export const finder = <T extends SQLiteTable, const Name extends readonly Names<T>[]>(
   db: DrizzleConnection,
   table: T,
-  ...names: readonly Name[]
+  ...names: Name
+) => findBy(db, table, names, {})
+
+/** The same for a row whose state decides what a transaction writes. */
+export const lockingFinder = <T extends SQLiteTable, const Name extends readonly Names<T>[]>(
+  db: DrizzleConnection,
+  table: T,
+  ...names: Name
+) => findBy(db, table, names, { locks: table })
+
+const findBy = <T extends SQLiteTable, Name extends readonly Names<T>[]>(
+  db: DrizzleConnection,
+  table: T,
+  names: Name,
+  options: ReaderOptions,
 ) => {
-  const find = lazyReader(db, () => selectBy(db, table, names), { locks: table })
-  return (values: Pick<Row<T>, Name>) => find().first(values) as Awaitable<Row<T> | null> // as above
+  const find = lazyReader(db, () => selectBy(db, table, names), options)
+  return (...values: Values<T, Name>) =>
+    find().first(Object.fromEntries(names.map((name, index) => [name, values[index]]))) as Awaitable<Row<T> | null> // by its table
 }
 
 /** A function that finds what there is of many rows, in no order. On PostgreSQL this is one statement. */
@@ -113,7 +123,7 @@ export const changeOne = async <T extends SQLiteTable>(
   db: DrizzleConnection,
   table: T,
   values: SQLiteUpdateSetSource<T>,
-  ...conditions: readonly SQL[]
+  ...conditions: readonly (SQL | undefined)[]
 ): Promise<boolean> => {
   const update = db
     .update(table)
@@ -121,6 +131,15 @@ export const changeOne = async <T extends SQLiteTable>(
     .where(and(...conditions))
   return (await update.returning({ changed: sql`1` })).length === 1
 }
+
+/** The same for its removal. */
+export const removeOne = async (db: DrizzleConnection, table: SQLiteTable, ...conditions: readonly SQL[]) =>
+  (
+    await db
+      .delete(table)
+      .where(and(...conditions))
+      .returning({ removed: sql`1` })
+  ).length === 1
 
 /** The columns that name a row: the primary key. */
 export const keyOf = (table: SQLiteTable): readonly SQLiteColumn[] => {

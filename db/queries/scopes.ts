@@ -30,7 +30,6 @@ const couldHave = (name: string) => or(has(apps.heldScopes, name), has(apps.give
 
 /** The operator's own scopes, and what takes one away from apps and from what was issued to them. */
 export const scopeQueries = (db: DrizzleConnection) => {
-  const find = lockingFinder(db, scopes, 'name')
   const isLive = isNull(scopes.retiredAt)
   const live = lazyReader(db, () => db.select().from(scopes).where(isLive).orderBy(asc(scopes.name))) // nearly every page asks for them
   const clientsOf = (appIds: readonly string[]) =>
@@ -44,7 +43,7 @@ export const scopeQueries = (db: DrizzleConnection) => {
   return {
     insert: inserter(db, scopes),
     /** The scope, also a retired one. Until the transaction ends, nobody retires it. */
-    find: (name: string) => find({ name }),
+    find: lockingFinder(db, scopes, 'name'),
     /** Those that are not retired, by name. */
     live: () => live().all({}),
     /** Scopes beside the name, by name, also retired ones. */

@@ -127,19 +127,16 @@ export const credentialQueries = (db: DrizzleConnection) => {
 export type ServiceKey = typeof serviceKeys.$inferSelect
 
 /** Keys of the builder, which are never deleted. */
-export const serviceKeyQueries = (db: DrizzleConnection) => {
-  const byId = finder(db, serviceKeys, 'id')
-  return {
-    ...presentedSecrets(db, serviceKeys),
-    find: (id: string) => byId({ id }),
-    /** Keys beside the ID, newest first. */
-    list: async (place: Place, limit: number): Promise<ServiceKey[]> => {
-      const { isBeside, order } = beside(serviceKeys.id, 'descending', place)
-      return await db.select().from(serviceKeys).where(isBeside).orderBy(order).limit(limit)
-    },
-    count: async (): Promise<number> => await db.$count(serviceKeys),
-  }
-}
+export const serviceKeyQueries = (db: DrizzleConnection) => ({
+  ...presentedSecrets(db, serviceKeys),
+  find: finder(db, serviceKeys, 'id'),
+  /** Keys beside the ID, newest first. */
+  list: async (place: Place, limit: number): Promise<ServiceKey[]> => {
+    const { isBeside, order } = beside(serviceKeys.id, 'descending', place)
+    return await db.select().from(serviceKeys).where(isBeside).orderBy(order).limit(limit)
+  },
+  count: async (): Promise<number> => await db.$count(serviceKeys),
+})
 
 export type AppToken = typeof appTokens.$inferSelect
 

@@ -13,7 +13,7 @@ import {
 } from '../tables/sqlite.ts'
 import { type DrizzleConnection, only, everyColumn, given } from './connection.ts'
 import { lazyReader, lazyWriter } from './reader.ts'
-import { inserter } from './rows.ts'
+import { finder, inserter } from './rows.ts'
 
 type Name = (typeof watermarks.$inferSelect)['name']
 
@@ -48,7 +48,7 @@ type ServerKey = typeof serverKeys.$inferSelect
 
 /** Random keys that never leave the server. */
 export const serverKeyQueries = (db: DrizzleConnection) => ({
-  find: async (name: string) => only(await db.select().from(serverKeys).where(eq(serverKeys.name, name))),
+  find: finder(db, serverKeys, 'name'),
   /** Keeps the key unless one of this name exists. If several calls race, one key stays. */
   insertFirst: async (key: ServerKey) => void (await db.insert(serverKeys).values(key).onConflictDoNothing()),
 })

@@ -31,9 +31,8 @@ import {
   totpKeys,
 } from '../tables/sqlite.ts'
 import { changeOne, finder, inserter, listFinder, lockingFinder, oldestKey } from './rows.ts'
-import { type DrizzleConnection, given, only } from './connection.ts'
+import { type DrizzleConnection, only } from './connection.ts'
 import { countAmong, listOrderOf, lookThrough, type SearchWindow, type TimeOrder } from './places.ts'
-import { lazyReader } from './reader.ts'
 import { linkMails } from '../../src/domain/mail.ts'
 import type { SecretHash } from '../../src/domain/secret.ts'
 
@@ -98,22 +97,11 @@ const isAsked = ({ part, status }: UserQuestion): SQL | undefined =>
 
 /** People. Their address is stored normalised and is unique. */
 export const userQueries = (db: DrizzleConnection) => {
-  const byId = lazyReader(
-    db,
-    () =>
-      db
-        .select()
-        .from(users)
-        .where(eq(users.id, given('id'))),
-    { locks: users }, // or a sign-in could miss that the password was changed, and its session would stay
-  )
-  const byEmail = finder(db, users, 'email')
-  const byExternalId = lockingFinder(db, users, 'externalId') // or a resource could come to a user who is erased
   return {
     insert: inserter(db, users),
-    byId: (id: string) => byId().first({ id }),
+    byId: lockingFinder(db, users, 'id'), // or a sign-in could miss that the password was changed, and its session would stay
     /** The user that the builder calls so. */
-    byExternalId: (externalId: string) => byExternalId({ externalId }),
+    byExternalId: lockingFinder(db, users, 'externalId'), // or a resource could come to a user who is erased
     /** What there is of these addresses, which are normalised, or external IDs, in no order. */
     byEmails: listFinder(db, users, 'email'),
     byExternalIds: listFinder(db, users, 'externalId'),
@@ -141,7 +129,7 @@ export const userQueries = (db: DrizzleConnection) => {
         .orderBy(asc(users.id))
         .limit(limit),
     /** `email` is normalised (lower case). */
-    byEmail: (email: string) => byEmail({ email }),
+    byEmail: finder(db, users, 'email'),
     /** Everyone, by address. */
     list: async (): Promise<User[]> => await db.select().from(users).orderBy(asc(users.email)),
     count: async () => await db.$count(users),
@@ -248,12 +236,12 @@ export const identityQueries = (db: DrizzleConnection) => {
       await insert({ ...row, addressHolderId: null, endedAt: null })
     },
     find: async (issuer: string, subject: string): Promise<Identity | null> => {
-      const found = await find({ issuer, subject })
+      const found = await find(issuer, subject)
       return found?.endedAt === null ? found : null
     },
     /** Whether the person was unlinked, and not linked again since. */
     hasEnded: async (issuer: string, subject: string): Promise<boolean> =>
-      ((await find({ issuer, subject }))?.endedAt ?? null) !== null,
+      ((await find(issuer, subject))?.endedAt ?? null) !== null,
     ofUser: async (userId: string): Promise<Identity[]> =>
       await db
         .select()
@@ -277,59 +265,53 @@ export const identityQueries = (db: DrizzleConnection) => {
 export type PasswordLink = typeof passwordLinks.$inferSelect
 
 /** Links with which a person sets a password. */
-export const passwordLinkQueries = (db: DrizzleConnection) => {
-  const byId = finder(db, passwordLinks, 'id')
-  return {
-    insert: inserter(db, passwordLinks),
-    find: (id: string) => byId({ id }),
-    oldestId: oldestKey(db, passwordLinks.id),
-    /** Uses a link up. True for exactly one of any number of racing calls. */
-    use: async (id: string, now: number) =>
-      await changeOne(db, passwordLinks, { endedAt: now }, eq(passwordLinks.id, id), isNull(passwordLinks.endedAt)),
-    /** Ends those of a user that work, and drops the mails that would bring one. */
-    endAll: async (userId: string, now: number): Promise<void> => {
-      await db
-        .update(passwordLinks)
-        .set({ endedAt: now })
-        .where(and(eq(passwordLinks.userId, userId), isNull(passwordLinks.endedAt)))
-      await db
-        .update(mails)
-        .set({ state: 'dropped', nextAttemptAt: null, address: null })
-        .where(and(eq(mails.userId, userId), isNotNull(mails.nextAttemptAt), inArray(mails.kind, [...linkMails])))
-    },
-  }
-}
+export const passwordLinkQueries = (db: DrizzleConnection) => ({
+  insert: inserter(db, passwordLinks),
+  find: finder(db, passwordLinks, 'id'),
+  oldestId: oldestKey(db, passwordLinks.id),
+  /** Uses a link up. True for exactly one of any number of racing calls. */
+  use: async (id: string, now: number) =>
+    await changeOne(db, passwordLinks, { endedAt: now }, eq(passwordLinks.id, id), isNull(passwordLinks.endedAt)),
+  /** Ends those of a user that work, and drops the mails that would bring one. */
+  endAll: async (userId: string, now: number): Promise<void> => {
+    await db
+      .update(passwordLinks)
+      .set({ endedAt: now })
+      .where(and(eq(passwordLinks.userId, userId), isNull(passwordLinks.endedAt)))
+    await db
+      .update(mails)
+      .set({ state: 'dropped', nextAttemptAt: null, address: null })
+      .where(and(eq(mails.userId, userId), isNotNull(mails.nextAttemptAt), inArray(mails.kind, [...linkMails])))
+  },
+})
 
 export type SignInRequest = typeof signInRequests.$inferSelect
 
 /** Requests to sign in that the builder has answered. */
-export const signInRequestQueries = (db: DrizzleConnection) => {
-  const byKey = finder(db, signInRequests, 'key')
-  return {
-    find: (key: string) => byKey({ key }),
-    /** Stores an answer, or replaces an earlier one that has not been used. False if it has been used. */
-    answer: async (row: SignInRequest): Promise<boolean> => {
-      const { key, ...facts } = row
-      const inserted = await db
-        .insert(signInRequests)
-        .values(row)
-        .onConflictDoNothing()
-        .returning({ key: signInRequests.key })
-      if (inserted.length === 1) return true
-      return await changeOne(db, signInRequests, facts, eq(signInRequests.key, key), isNull(signInRequests.completedAt))
-    },
-    /** Uses this answer up, unless another has replaced it. True for exactly one of any number of racing calls. */
-    complete: async ({ key, verifierHash }: Pick<SignInRequest, 'key' | 'verifierHash'>, now: number) =>
-      await changeOne(
-        db,
-        signInRequests,
-        { completedAt: now },
-        eq(signInRequests.key, key),
-        eq(signInRequests.verifierHash, verifierHash),
-        isNull(signInRequests.completedAt),
-      ),
-  }
-}
+export const signInRequestQueries = (db: DrizzleConnection) => ({
+  find: finder(db, signInRequests, 'key'),
+  /** Stores an answer, or replaces an earlier one that has not been used. False if it has been used. */
+  answer: async (row: SignInRequest): Promise<boolean> => {
+    const { key, ...facts } = row
+    const inserted = await db
+      .insert(signInRequests)
+      .values(row)
+      .onConflictDoNothing()
+      .returning({ key: signInRequests.key })
+    if (inserted.length === 1) return true
+    return await changeOne(db, signInRequests, facts, eq(signInRequests.key, key), isNull(signInRequests.completedAt))
+  },
+  /** Uses this answer up, unless another has replaced it. True for exactly one of any number of racing calls. */
+  complete: async ({ key, verifierHash }: Pick<SignInRequest, 'key' | 'verifierHash'>, now: number) =>
+    await changeOne(
+      db,
+      signInRequests,
+      { completedAt: now },
+      eq(signInRequests.key, key),
+      eq(signInRequests.verifierHash, verifierHash),
+      isNull(signInRequests.completedAt),
+    ),
+})
 
 type TotpKey = typeof totpKeys.$inferSelect
 export type Passkey = typeof passkeys.$inferSelect
@@ -340,101 +322,79 @@ const livePasskeys = (userId: string) => and(eq(passkeys.userId, userId), isNull
 const liveCodes = (userId: string) => and(eq(recoveryCodes.userId, userId), isNull(recoveryCodes.endedAt))
 
 /** Authenticator apps, of which a user has at most one. */
-export const totpKeyQueries = (db: DrizzleConnection) => {
-  return {
-    insert: inserter(db, totpKeys),
-    /** The one that works; null without one. */
-    ofUser: async (userId: string): Promise<TotpKey | null> =>
-      only(await db.select().from(totpKeys).where(liveKey(userId))),
-    /** Uses the code of a step up, with those of earlier steps. True for exactly one of any number of racing calls. */
-    use: async (id: string, step: number, now: number) =>
-      await changeOne(
-        db,
-        totpKeys,
-        { lastStep: step, lastUsedAt: now },
-        eq(totpKeys.id, id),
-        isNull(totpKeys.endedAt),
-        lt(totpKeys.lastStep, step),
-      ),
-    /** Ends the one that works, and forgets its key. False if there is none. */
-    end: async (userId: string, now: number) =>
-      (
-        await db
-          .update(totpKeys)
-          .set({ endedAt: now, key: new Uint8Array(0) })
-          .where(liveKey(userId))
-          .returning({ id: totpKeys.id })
-      ).length === 1,
-  }
-}
+export const totpKeyQueries = (db: DrizzleConnection) => ({
+  insert: inserter(db, totpKeys),
+  /** The one that works; null without one. */
+  ofUser: async (userId: string): Promise<TotpKey | null> =>
+    only(await db.select().from(totpKeys).where(liveKey(userId))),
+  /** Uses the code of a step up, with those of earlier steps. True for exactly one of any number of racing calls. */
+  use: async (id: string, step: number, now: number) =>
+    await changeOne(
+      db,
+      totpKeys,
+      { lastStep: step, lastUsedAt: now },
+      eq(totpKeys.id, id),
+      isNull(totpKeys.endedAt),
+      lt(totpKeys.lastStep, step),
+    ),
+  /** Ends the one that works, and forgets its key. False if there is none. */
+  end: async (userId: string, now: number) =>
+    await changeOne(db, totpKeys, { endedAt: now, key: new Uint8Array(0) }, liveKey(userId)),
+})
 
 /** Passkeys, of which a user can have several. */
-export const passkeyQueries = (db: DrizzleConnection) => {
-  return {
-    insert: inserter(db, passkeys),
-    /** Those that work, the oldest first. */
-    ofUser: async (userId: string): Promise<Passkey[]> =>
-      await db.select().from(passkeys).where(livePasskeys(userId)).orderBy(asc(passkeys.id)),
-    /** How many of the user work. */
-    countOfUser: async (userId: string) => await db.$count(passkeys, livePasskeys(userId)),
-    /** The one that works; null without one. */
-    byCredentialId: async (credentialId: string): Promise<Passkey | null> =>
-      only(
-        await db
-          .select()
-          .from(passkeys)
-          .where(and(eq(passkeys.credentialId, credentialId), isNull(passkeys.endedAt))),
-      ),
-    /**
-     * Uses the challenge of this time up, with all earlier ones. True for exactly one of any number of racing calls; false if the
-     * authenticator has not counted upwards.
-     */
-    use: async (id: string, used: Pick<Passkey, 'counter' | 'challengeAt'>, now: number) =>
-      await changeOne(
-        db,
-        passkeys,
-        { ...used, lastUsedAt: now },
-        eq(passkeys.id, id),
-        isNull(passkeys.endedAt),
-        lt(passkeys.challengeAt, used.challengeAt),
-        or(lt(passkeys.counter, used.counter), sql`${passkeys.counter} = 0 and ${used.counter} = 0`) ?? sql`false`,
-      ),
-    /** Ends one of the user. False if it does not work any more. */
-    end: async (userId: string, id: string, now: number) =>
-      await changeOne(
-        db,
-        passkeys,
-        { endedAt: now },
-        eq(passkeys.id, id),
-        eq(passkeys.userId, userId),
-        isNull(passkeys.endedAt),
-      ),
-    endAll: async (userId: string, now: number) =>
-      void (await db.update(passkeys).set({ endedAt: now }).where(livePasskeys(userId))),
-  }
-}
+export const passkeyQueries = (db: DrizzleConnection) => ({
+  insert: inserter(db, passkeys),
+  /** Those that work, the oldest first. */
+  ofUser: async (userId: string): Promise<Passkey[]> =>
+    await db.select().from(passkeys).where(livePasskeys(userId)).orderBy(asc(passkeys.id)),
+  /** How many of the user work. */
+  countOfUser: async (userId: string) => await db.$count(passkeys, livePasskeys(userId)),
+  /** The one that works; null without one. */
+  byCredentialId: async (credentialId: string): Promise<Passkey | null> =>
+    only(
+      await db
+        .select()
+        .from(passkeys)
+        .where(and(eq(passkeys.credentialId, credentialId), isNull(passkeys.endedAt))),
+    ),
+  /**
+   * Uses the challenge of this time up, with all earlier ones. True for exactly one of any number of racing calls; false if the
+   * authenticator has not counted upwards.
+   */
+  use: async (id: string, used: Pick<Passkey, 'counter' | 'challengeAt'>, now: number) =>
+    await changeOne(
+      db,
+      passkeys,
+      { ...used, lastUsedAt: now },
+      eq(passkeys.id, id),
+      isNull(passkeys.endedAt),
+      lt(passkeys.challengeAt, used.challengeAt),
+      or(lt(passkeys.counter, used.counter), sql`${passkeys.counter} = 0 and ${used.counter} = 0`),
+    ),
+  /** Ends one of the user. False if it does not work any more. */
+  end: async (userId: string, id: string, now: number) =>
+    await changeOne(
+      db,
+      passkeys,
+      { endedAt: now },
+      eq(passkeys.id, id),
+      eq(passkeys.userId, userId),
+      isNull(passkeys.endedAt),
+    ),
+  endAll: async (userId: string, now: number) =>
+    void (await db.update(passkeys).set({ endedAt: now }).where(livePasskeys(userId))),
+})
 
 /** Recovery codes. */
-export const recoveryCodeQueries = (db: DrizzleConnection) => {
-  return {
-    insertAll: async (rows: readonly RecoveryCode[]) => void (await db.insert(recoveryCodes).values([...rows])),
-    /** How many of the user work. */
-    countOfUser: async (userId: string) => await db.$count(recoveryCodes, liveCodes(userId)),
-    /** Uses a code up. True for exactly one of any number of racing calls. */
-    use: async (userId: string, hash: SecretHash, now: number) => {
-      const found = db
-        .select({ id: recoveryCodes.id })
-        .from(recoveryCodes)
-        .where(and(liveCodes(userId), eq(recoveryCodes.hash, hash)))
-      const used = await db
-        .update(recoveryCodes)
-        .set({ endedAt: now })
-        .where(and(inArray(recoveryCodes.id, found), isNull(recoveryCodes.endedAt)))
-        .returning({ changed: sql`1` })
-      return used.length === 1
-    },
-    /** Ends those that work. */
-    endAll: async (userId: string, now: number) =>
-      void (await db.update(recoveryCodes).set({ endedAt: now }).where(liveCodes(userId))),
-  }
-}
+export const recoveryCodeQueries = (db: DrizzleConnection) => ({
+  insertAll: async (rows: readonly RecoveryCode[]) => void (await db.insert(recoveryCodes).values([...rows])),
+  /** How many of the user work. */
+  countOfUser: async (userId: string) => await db.$count(recoveryCodes, liveCodes(userId)),
+  /** Uses a code up. True for exactly one of any number of racing calls. */
+  use: async (userId: string, hash: SecretHash, now: number) =>
+    await changeOne(db, recoveryCodes, { endedAt: now }, liveCodes(userId), eq(recoveryCodes.hash, hash)),
+  /** Ends those that work. */
+  endAll: async (userId: string, now: number) =>
+    void (await db.update(recoveryCodes).set({ endedAt: now }).where(liveCodes(userId))),
+})

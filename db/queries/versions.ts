@@ -25,7 +25,7 @@ import type { Environment } from '../../src/domain/app.ts'
 import { pick } from '../../src/domain/pick.ts'
 import type { VersionStatus } from '../../src/domain/version.ts'
 import { apps, liveChanges, rollbacks, users, versions, artifactChunks, artifacts } from '../tables/sqlite.ts'
-import { changeOne, finder, inserter } from './rows.ts'
+import { changeOne, finder, inserter, removeOne } from './rows.ts'
 import { type DrizzleConnection, given, only, everyColumn } from './connection.ts'
 import { beside, countAmong, type ListOrder, type Place } from './places.ts'
 import { lazyReader, lazyWriter } from './reader.ts'
@@ -159,8 +159,6 @@ export const publisherOr = (ownerName: AnyColumn) => sql<string>`coalesce(${apps
 
 /** Versions of apps. The app is part of every query but an operator's, so that no app sees another's versions. */
 export const versionQueries = (db: DrizzleConnection) => {
-  const byId = finder(db, versions, 'appId', 'id')
-  const byName = finder(db, versions, 'appId', 'version')
   const active = lazyReader(db, () =>
     db
       .select()
@@ -189,8 +187,8 @@ export const versionQueries = (db: DrizzleConnection) => {
 
   return {
     insert: inserter(db, versions),
-    byId: (appId: string, id: string) => byId({ appId, id }),
-    byName: (appId: string, version: string) => byName({ appId, version }),
+    byId: finder(db, versions, 'appId', 'id'),
+    byName: finder(db, versions, 'appId', 'version'),
     active: (appId: string) => active().first({ appId }),
     hasActive: (appId: string) => active().has({ appId }),
     /** Bytes of the artifacts that the app's versions use, each artifact once. */
@@ -297,13 +295,7 @@ export const versionQueries = (db: DrizzleConnection) => {
     /** How many versions the app has. */
     countOfApp: async (appId: string) => await db.$count(versions, eq(versions.appId, appId)),
     /** Removes a version that is still a draft; false if it no longer is. The ledger of rollbacks keeps its ID. */
-    removeDraft: async (id: string) =>
-      (
-        await db
-          .delete(versions)
-          .where(and(eq(versions.id, id), eq(versions.status, 'draft')))
-          .returning({ id: versions.id })
-      ).length === 1,
+    removeDraft: async (id: string) => await removeOne(db, versions, eq(versions.id, id), eq(versions.status, 'draft')),
     /** Moves from one of the given statuses to another; false if the version has none of them. */
     move: async (id: string, from: readonly VersionStatus[], to: VersionStatus, times: Times, now: number) =>
       await changeOne(
@@ -323,7 +315,7 @@ const to = alias(versions, 'to_version')
 
 /** The ledger of rollbacks: rows are added and never changed. */
 export const rollbackQueries = (db: DrizzleConnection) => ({
-  insert: async (rollback: Rollback) => void (await db.insert(rollbacks).values(rollback)),
+  insert: inserter(db, rollbacks),
   /** Rollbacks of an app beside the ID, newest first, with the names of the two versions; null for a draft that was removed. */
   pageOfApp: async (appId: string, place: Place, limit: number, environment: Environment | null = null) => {
     const { isBeside, order } = beside(rollbacks.id, 'descending', place)
@@ -416,7 +408,7 @@ export const artifactQueries = (db: DrizzleConnection) => {
   )
 
   return {
-    find: async (sha256: Uint8Array) => only(await db.select().from(artifacts).where(eq(artifacts.sha256, sha256))),
+    find: finder(db, artifacts, 'sha256'),
     /** Records an artifact. The same content again renews its time. */
     insert: async ({ sha256, ...facts }: typeof artifacts.$inferSelect) =>
       void (await db

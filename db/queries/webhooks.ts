@@ -30,7 +30,7 @@ import {
   webhookAttempts,
   webhookEvents,
 } from '../tables/sqlite.ts'
-import { changeOne, inserter } from './rows.ts'
+import { changeOne, finder, inserter } from './rows.ts'
 import { lazily } from '../../src/domain/remembered.ts'
 import { type DrizzleConnection, given, givenLimit, only } from './connection.ts'
 import { lazyReader } from './reader.ts'
@@ -99,7 +99,7 @@ export const webhookEndpointQueries = (db: DrizzleConnection) => {
   )
 
   return {
-    insert: async (endpoint: WebhookEndpoint) => void (await db.insert(webhookEndpoints).values(endpoint)),
+    insert: inserter(db, webhookEndpoints),
     /** The endpoint with the slug of its app (null: it is the builder's); null if the app is deleted. */
     find: async (id: string) => await found().first({ id }),
     listOfApp: async (appId: string): Promise<WebhookEndpoint[]> =>
@@ -188,7 +188,6 @@ const isPing = sql<boolean>`${webhookEvents.kind} = 'ping'`
 /** The outbox: events, and their deliveries to each endpoint. */
 export const webhookEventQueries = (db: DrizzleConnection) => {
   const insertEvent = inserter(db, webhookEvents)
-  const insertDelivery = inserter(db, webhookDeliveries)
   const last = lazyReader(db, () =>
     db
       .select({ position: webhookEvents.position })
@@ -248,17 +247,11 @@ export const webhookEventQueries = (db: DrizzleConnection) => {
       await insertEvent({ position, id, appId, environment, kind, body, createdAt: at })
       return position
     },
-    putDelivery: (delivery: WebhookDelivery) => insertDelivery(delivery),
+    putDelivery: inserter(db, webhookDeliveries),
     /** The next event for an endpoint: the oldest of the hundred that have been due longest. */
     nextDue: (endpointId: string, now: number) => nextDue().first({ endpointId, now, among: 100 }),
-    find: async (id: string) => only(await db.select().from(webhookEvents).where(eq(webhookEvents.id, id))),
-    findDelivery: async (position: number, endpointId: string) =>
-      only(
-        await db
-          .select()
-          .from(webhookDeliveries)
-          .where(and(eq(webhookDeliveries.position, position), eq(webhookDeliveries.endpointId, endpointId))),
-      ),
+    find: finder(db, webhookEvents, 'id'),
+    findDelivery: finder(db, webhookDeliveries, 'position', 'endpointId'),
     /** Writes the outcome of an attempt; false if the delivery was changed meanwhile, or is gone. */
     moveDelivery: async (before: Omit<WebhookDelivery, 'nextAttemptAt'>, after: WebhookDelivery): Promise<boolean> =>
       await changeOne(
@@ -329,13 +322,7 @@ const hasOutcome: Readonly<Record<AttemptOutcome, SQL | undefined>> = {
 /** Each call of an endpoint and its outcome. */
 export const webhookAttemptQueries = (db: DrizzleConnection) => ({
   insert: inserter(db, webhookAttempts),
-  find: async (endpointId: string, id: string) =>
-    only(
-      await db
-        .select()
-        .from(webhookAttempts)
-        .where(and(eq(webhookAttempts.id, id), eq(webhookAttempts.endpointId, endpointId))),
-    ),
+  find: finder(db, webhookAttempts, 'endpointId', 'id'),
   /** The attempts at an endpoint beside the ID that match, newest first. Reads at most what is kept of the endpoint. */
   pageOfEndpoint: async (
     endpointId: string,

@@ -66,7 +66,7 @@ const finish = async (
   work: () => Promise<readonly string[]>,
   failed: () => Promise<void> = async () => undefined,
 ): Promise<void> => {
-  let problems: readonly string[] = [unexplained]
+  let problems: readonly string[] = ['It failed. The server log says why.']
   try {
     problems = await work()
   } catch (error) {
@@ -77,8 +77,6 @@ const finish = async (
     if (problems.length > 0) await failed()
   }
 }
-
-const unexplained = 'It failed. The server log says why.'
 
 /**
  * Begins to check a backup and returns meanwhile: this reads every page of it.

@@ -310,15 +310,13 @@ export const moveBuilderInstall = async (
     const { from } = installSteps[step]
     const { approval, state } = before.install
     if (approval !== from.approval || state !== from.state)
-      throw refuse('version_not_eligible', { message: otherState })
+      throw refuse('version_not_eligible', { message: 'The state of the install does not allow this.' })
     await moveInstall(platform, trace, actor, { id, step })
   }
   const [row] = await builderInstalls.forBuilder({ id }, beyondEveryId, 1)
   if (row === undefined) throw refuse('record_not_found', { param: 'id' })
   return builderInstall(row)
 }
-
-const otherState = 'The state of the install does not allow this.'
 
 /** A repeated call changes nothing. */
 const isTaken = ({ approval, state }: Install, step: 'approve' | 'reject' | 'deactivate'): boolean => {

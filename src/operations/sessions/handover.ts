@@ -50,7 +50,7 @@ export const answerSignIn = async (
     if (user instanceof PlatformError) return user
     const reason = 'reason' in answer ? answer.reason : null
     if (!(await q.signInRequests.answer({ ...fixed, userId: user?.id ?? null, reason }))) {
-      return refuse('version_not_eligible', { message: usedUp })
+      return refuse('version_not_eligible', { message: 'This request to sign in has been completed.' })
     }
     await record({ action: user === null ? 'sign_in.rejected' : 'sign_in.accepted', target: user?.id ?? null })
     const query = new URLSearchParams({ request: answer.request, verifier })
@@ -60,8 +60,6 @@ export const answerSignIn = async (
 
 /** The hash of a verifier says whether the builder has asked the person again, or knew them from before. */
 const verifierHashes = (verifier: string) => ({ known: hashSecret(verifier), asked: hashSecret(`${verifier} asked`) })
-
-const usedUp = 'This request to sign in has been completed.'
 
 const activeUser = async (q: Queries, externalId: string): Promise<User | PlatformError> => {
   const user = await ordinaryUser(q, externalId)
