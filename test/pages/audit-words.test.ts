@@ -12,7 +12,7 @@ const id = (prefix: string, digit: string) => `${prefix}_${digit.repeat(32)}`
 const [ada, newsletter, third, second] = [id('usr', 'a'), id('app', 'b'), id('ver', 'c'), id('ver', 'd')]
 const things: readonly Named[] = [
   { kind: 'user', id: ada, name: 'Ada', email: 'ada@example.com' },
-  { kind: 'app', id: newsletter, name: 'Newsletter', slug: 'newsletter', deleted: false },
+  { kind: 'app', id: newsletter, name: 'Newsletter', slug: 'newsletter' },
   { kind: 'version', id: third, name: '3.0.0', appId: newsletter },
   { kind: 'version', id: second, name: '2.0.0', appId: newsletter },
 ]
