@@ -5,6 +5,7 @@ import {
   isNews,
   isOfRecipient,
   isOperatorMail,
+  type Letter,
   linkMails,
   type MailFault,
   type MailKind,
@@ -122,8 +123,7 @@ const prepareMail = async (
   const event = await q.audit.byId(eventIdOf(mail))
   const team = await teamOf(change, mail, event)
   if (user === null || (isShare(mail) && team.every(({ id }) => id !== user.id))) {
-    await q.mails.settle(mail, 'dropped', mail.fault)
-    return null
+    return await drop(change, mail, mail.attempts)
   }
   if (!(await q.mails.begin(mail, user.id, now + unknownEndMs))) return null
   if (!isShare(mail) && mail.attempts === 0) {
@@ -139,20 +139,6 @@ const prepareMail = async (
   if (mail.kind === 'reset_asked') await record({ action: 'user.reset_link_mailed', target: user.id })
   const to = mail.kind === 'reset_asked' ? user.email : (mail.address ?? user.email)
   return { to, ...writtenLetter(await letterOf(platform, change, kind, user, event, link.link)) }
-}
-
-/**
- * A mail to several is one row of the outbox for each of them, so that each is tried, given up and shown by itself: a mail server may
- * take it for some only. Whose row this is, null if they are not among the readers now, and for whom its first attempt writes rows.
- */
-const divided = (
-  mail: Mail,
-  readers: readonly Reader[],
-): { readonly own: Reader | null; readonly others: readonly Reader[] } => {
-  if (mail.attempts > 0 || isShare(mail))
-    return { own: readers.find(({ id }) => id === mail.userId) ?? null, others: [] }
-  const [own = null, ...others] = readers
-  return { own, others }
 }
 
 const writeShares = async ({ q, now }: OpenChange, mail: Mail, others: readonly Reader[]): Promise<void> => {
@@ -179,27 +165,17 @@ const prepareInvitation = async (
   if (!(await q.mails.begin(mail, person?.id ?? null, now + unknownEndMs))) return null
   const id = (await q.audit.byId(eventIdOf(mail)))?.target ?? ''
   const offer = await invitationToMail(platform, change, id, digits)
-  if (offer === null) {
-    await q.mails.settle({ id: mail.id, attempts: mail.attempts + 1 }, 'dropped', mail.fault)
-    return null
-  }
+  if (offer === null) return await drop(change, mail, mail.attempts + 1)
   return { to: offer.row.email, ...writtenLetter(invitationLetter(platform, offer)) }
 }
 
 /** The same for what all operators are told. */
 const prepareNotice = async (platform: Platform, change: OpenChange, mail: Mail): Promise<OutgoingMail | null> => {
-  const { q, now } = change
-  const event = await q.audit.byId(eventIdOf(mail))
-  const { own: reader, others } = divided(mail, await activeOperators(q))
-  if (!(await q.mails.begin(mail, reader?.id ?? null, now + unknownEndMs))) return null
-  await writeShares(change, mail, others)
-  if (reader === null || event === null) {
-    await q.mails.settle({ id: mail.id, attempts: mail.attempts + 1 }, 'dropped', mail.fault)
-    return null
-  }
-  const facts: Readonly<Record<string, string>> = storedJson(event.detail ?? '{}')
+  const event = await change.q.audit.byId(eventIdOf(mail))
+  const facts: Readonly<Record<string, string>> = storedJson(event?.detail ?? '{}')
   const { condition: name = '', server = '', sentence = '' } = facts
-  return { to: reader.email, ...writtenLetter(conditionLetter(platform, event.action, { name, server, sentence })) }
+  const letter = event === null ? null : conditionLetter(platform, event.action, { name, server, sentence })
+  return await prepareShared(change, mail, await activeOperators(change.q), letter)
 }
 
 /** The same for news, which go to those who want them. */
@@ -211,15 +187,29 @@ const prepareNews = async (
 ): Promise<OutgoingMail | null> => {
   const { q, now } = change
   const about = { event: await q.audit.byId(eventIdOf(mail)), ending: await endingSecret(q, mail, now) }
-  const { own: reader, others } = divided(mail, await readersOf(q, kind, about, mail.userId))
-  const letter = reader === null ? null : await newsLetter(platform, q, kind, about)
-  if (!(await q.mails.begin(mail, reader?.id ?? null, now + unknownEndMs))) return null
-  if (letter !== null) await writeShares(change, mail, others)
-  if (reader === null || letter === null) {
-    await q.mails.settle({ id: mail.id, attempts: mail.attempts + 1 }, 'dropped', mail.fault)
-    return null
-  }
-  return { to: reader.email, ...writtenLetter(letter) }
+  const readers = await readersOf(q, kind, about, mail.userId)
+  const letter = readers.length === 0 ? null : await newsLetter(platform, q, kind, about)
+  return await prepareShared(change, mail, readers, letter)
+}
+
+/**
+ * A mail to several is one row of the outbox for each of them, so that each is tried, given up and shown by itself: a mail server may
+ * take it for some only. The first attempt writes the rows of the others. The letter is null if what it is about is gone.
+ */
+const prepareShared = async (change: OpenChange, mail: Mail, readers: readonly Reader[], letter: Letter | null) => {
+  const { q, now } = change
+  const isFirst = mail.attempts === 0 && !isShare(mail)
+  const own = (isFirst ? readers[0] : readers.find(({ id }) => id === mail.userId)) ?? null
+  if (!(await q.mails.begin(mail, own?.id ?? null, now + unknownEndMs))) return null
+  if (own === null || letter === null) return await drop(change, mail, mail.attempts + 1)
+  if (isFirst) await writeShares(change, mail, readers.slice(1))
+  return { to: own.email, ...writtenLetter(letter) }
+}
+
+/** Nobody gets it any more. */
+const drop = async ({ q }: OpenChange, { id, fault }: Mail, attempts: number): Promise<null> => {
+  await q.mails.settle({ id, attempts }, 'dropped', fault)
+  return null
 }
 
 /** The active people who may know it, and want to be told. */
@@ -273,38 +263,10 @@ const recipientOf = async ({ signIn }: Platform, change: OpenChange, mail: Mail)
     return mail.address === null || (await q.users.byEmail(mail.address)) !== null ? null : user
   }
   if (linkMails.includes(mail.kind) && !mayUsePassword(signIn, user.isOperator)) return null
-  switch (mail.kind) {
-    case 'reset':
-    case 'password_changed':
-    case 'email_changed':
-    case 'factor_added':
-    case 'factor_removed':
-    case 'recovery_code_used':
-    case 'recovery_codes_created':
-    case 'identity_changed':
-    case 'secret_made':
-    case 'rolled_back':
-      return user
-    case 'new_device':
-      return (await isFamiliar(change, user, mail)) ? null : user
-    case 'invitation':
-      return user.passwordHash === noPassword ? user : null
-    case 'app_invitation':
-    case 'condition_began':
-    case 'condition_ended':
-    case 'version_decided':
-    case 'review_asked':
-    case 'review_answered':
-    case 'install_decided':
-    case 'endpoint_disabled':
-    case 'work_waits':
-    case 'secret_ends':
-      return null // see prepareInvitation, prepareNotice and prepareNews
-    case 'reset_asked':
-      return mail.attempts > 0 || (await mayHaveLink(change, user)) ? user : null
-    default:
-      return mail.kind satisfies never
-  }
+  if (mail.kind === 'new_device') return (await isFamiliar(change, user, mail)) ? null : user
+  if (mail.kind === 'invitation') return user.passwordHash === noPassword ? user : null
+  const isAsked = mail.kind === 'reset_asked' && mail.attempts === 0
+  return isAsked && !(await mayHaveLink(change, user)) ? null : user
 }
 
 /** Whether an earlier session has the same browser name and address: programs that sign in keep no cookies. */
