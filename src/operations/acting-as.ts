@@ -126,25 +126,15 @@ export const actingWithKey = (platform: Platform, trace: Trace, { id }: ServiceC
 type Acted<T> =
   { readonly kind: 'done'; readonly value: T } | { readonly kind: 'refused'; readonly refusal: PlatformError }
 
-const withTransaction = (store: Database, transaction: Database['transaction']): Database => ({
-  get queries() {
-    return store.queries
-  },
-  transaction,
-  node: store.node,
-  leads: () => store.leads(),
-  sharing: () => store.sharing(),
-  time: () => store.time(),
-  cluster: store.cluster,
-  backups: store.backups,
-  renewPassword: store.renewPassword,
-  health: () => store.health(),
-  explain: (error) => store.explain(error),
-  statistics: () => store.statistics(),
-  keptTime: () => store.keptTime(),
-  keepTime: (at) => store.keepTime(at),
-  close: async () => await store.close(),
-})
+/** The store with other transactions. */
+const withTransaction = (store: Database, transaction: Database['transaction']): Database =>
+  new Proxy(store, {
+    get: (_, name) => {
+      if (name === 'transaction') return transaction
+      const member: unknown = Reflect.get(store, name)
+      return typeof member === 'function' ? member.bind(store) : member
+    },
+  })
 
 const refusalOf = async (
   change: OpenChange,

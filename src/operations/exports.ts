@@ -1,6 +1,7 @@
 import { turn } from '../domain/awaitable.ts'
 import type { AuditEvent } from '../../db/database.ts'
-import type { Actor, AuditFacts } from './audit/event.ts'
+import type { AuditAction } from '../domain/audit-action.ts'
+import type { Actor } from './audit/event.ts'
 import {
   type AppEvent,
   listAppEvents,
@@ -11,13 +12,7 @@ import {
 import { type Names, namesOf } from './audit/names.ts'
 import { decide } from './decide.ts'
 import type { AppInstallFilter } from '../../db/database.ts'
-import {
-  type AppInstall,
-  type DescribedInstall,
-  type InstallSearch,
-  listAppInstalls,
-  searchInstalls,
-} from './installs/lists.ts'
+import { type InstallSearch, listAppInstalls, searchInstalls } from './installs/lists.ts'
 import type { ListPage, PageRequest, TimeOrder } from './page.ts'
 import type { Platform, Trace } from './platform.ts'
 
@@ -32,16 +27,10 @@ type ExportedEvents<Event> = AsyncGenerator<{ readonly events: readonly Event[];
  * The audit events that match. The export leaves an audit event, in which only the names of the filters are told.
  * @throws invalid_request as `searchEvents`, before anything is given
  */
-export const exportEvents = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  search: AuditSearch,
-): Promise<ExportedEvents<AuditEvent>> => {
+export const exportEvents = async (platform: Platform, trace: Trace, actor: Actor, search: AuditSearch) => {
   const read = async (page: PageRequest) => await searchEvents(platform, search, page)
-  const pages = everyPage(read, await read(firstPage))
-  await recordExport(platform, trace, actor, { action: 'audit.exported', detail: { filters: filtersIn(search) } })
-  return withNames(platform, pages, 'operators')
+  const about = { action: 'audit.exported', search } as const
+  return withNames(platform, await exported(platform, trace, actor, read, about), 'operators')
 }
 
 /** The events of one app that match, as its members see them. */
@@ -50,13 +39,11 @@ export const exportAppEvents = async (
   trace: Trace,
   actor: Actor,
   { app, search }: { readonly app: ExportedApp; readonly search: AppEventSearch },
-): Promise<ExportedEvents<AppEvent>> => {
+) => {
   const reader = { app, userId: 'id' in actor ? actor.id : '' }
   const read = async (page: PageRequest) => await listAppEvents(platform, reader, search, page)
-  const pages = everyPage(read, await read(firstPage))
-  const detail = { filters: filtersIn(search) }
-  await recordExport(platform, trace, actor, { action: 'audit.exported', appId: app.id, target: app.id, detail })
-  return withNames(platform, pages, 'members')
+  const about = { action: 'audit.exported', search, app } as const
+  return withNames(platform, await exported(platform, trace, actor, read, about), 'members')
 }
 
 /** The installs that match. @throws invalid_request as `searchInstalls`, before anything is given */
@@ -66,11 +53,9 @@ export const exportInstalls = async (
   actor: Actor,
   search: InstallSearch,
   order: TimeOrder,
-): Promise<Exported<DescribedInstall>> => {
+) => {
   const read = async (page: PageRequest) => await searchInstalls(platform, search, order, page)
-  const pages = everyPage(read, await read(firstPage))
-  await recordExport(platform, trace, actor, { action: 'installs.exported', detail: { filters: filtersIn(search) } })
-  return pages
+  return await exported(platform, trace, actor, read, { action: 'installs.exported', search })
 }
 
 /** The installs of one app that match, as its members see them. */
@@ -79,17 +64,32 @@ export const exportAppInstalls = async (
   trace: Trace,
   actor: Actor,
   { app, filter, order }: { readonly app: ExportedApp; readonly filter: AppInstallFilter; readonly order: TimeOrder },
-): Promise<Exported<AppInstall>> => {
+) => {
   const read = async (page: PageRequest) => await listAppInstalls(platform, app.id, filter, page, order)
-  const pages = everyPage(read, await read(firstPage))
-  const detail = { filters: filtersIn(filter) }
-  await recordExport(platform, trace, actor, { action: 'installs.exported', appId: app.id, target: app.id, detail })
-  return pages
+  return await exported(platform, trace, actor, read, { action: 'installs.exported', search: filter, app })
 }
 
 type ExportedApp = { readonly id: string; readonly ownerId: string }
 
-const firstPage = { limit: rowsAtOnce, cursor: null } as const
+type About = { readonly action: AuditAction; readonly search: object; readonly app?: ExportedApp }
+
+/** The pages of a list, the first of which is read before the export is recorded. */
+const exported = async <Row>(
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  read: (page: PageRequest) => Promise<ListPage<Row>>,
+  { action, search, app }: About,
+): Promise<Exported<Row>> => {
+  const first = await read({ limit: rowsAtOnce, cursor: null })
+  const isAsked = ([name, value]: [string, unknown]) => value !== null && value !== '' && name !== 'order'
+  const filters = Object.entries(search)
+    .filter(isAsked)
+    .map(([name]) => name)
+  const of = app === undefined ? {} : { appId: app.id, target: app.id }
+  await decide(platform, trace, { actor }, async ({ record }) => await record({ action, ...of, detail: { filters } }))
+  return everyPage(read, first)
+}
 
 async function* everyPage<Row>(
   read: (page: PageRequest) => Promise<ListPage<Row>>,
@@ -111,9 +111,3 @@ async function* withNames<Event extends AuditEvent | AppEvent>(
 ): ExportedEvents<Event> {
   for await (const events of pages) yield { events, names: await namesOf(platform, events, reader) }
 }
-
-const filtersIn = (search: object): readonly string[] =>
-  Object.entries(search).flatMap(([name, value]) => (value === null || value === '' || name === 'order' ? [] : [name]))
-
-const recordExport = async (platform: Platform, trace: Trace, actor: Actor, facts: Omit<AuditFacts, 'actor'>) =>
-  await decide(platform, trace, { actor }, async ({ record }) => await record(facts))
