@@ -82,10 +82,9 @@ const exported = async <Row>(
   { action, search, app }: About,
 ): Promise<Exported<Row>> => {
   const first = await read({ limit: rowsAtOnce, cursor: null })
-  const isAsked = ([name, value]: [string, unknown]) => value !== null && value !== '' && name !== 'order'
-  const filters = Object.entries(search)
-    .filter(isAsked)
-    .map(([name]) => name)
+  const filters = Object.keys(search).filter(
+    (name) => name !== 'order' && ![null, ''].includes(Reflect.get(search, name)),
+  )
   const of = app === undefined ? {} : { appId: app.id, target: app.id }
   await decide(platform, trace, { actor }, async ({ record }) => await record({ action, ...of, detail: { filters } }))
   return everyPage(read, first)

@@ -25,7 +25,6 @@ export const namesOf = async (
     const of = ids.filter(isOfIt)
     return of.length === 0 ? [] : await find(of)
   }
-  const starting = (prefix: string) => (id: string) => id.startsWith(prefix)
   const found = await Promise.all([
     some(q.user, starting('usr_')),
     some(q.app, starting('app_')),
@@ -38,6 +37,8 @@ export const namesOf = async (
   ])
   return new Map(found.flat().map((named) => [named.id, named]))
 }
+
+const starting = (prefix: string) => (id: string) => id.startsWith(prefix)
 
 /** The IDs that an event mentions: a prefix and 32 hex digits, or a client ID. */
 const idsIn = ({ appId, actorId, target, detail }: EventIds): readonly string[] => [
