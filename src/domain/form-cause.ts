@@ -7,33 +7,25 @@ type Words = {
   readonly there: string
 }
 
-type Row = { readonly says: (words: Words) => string }
-
 const again = 'Load its page again and send it from there.'
 
-const rows = {
-  form_expired: { says: () => `This form was open for too long, and nothing was changed. ${again}` },
-  form_of_other_session: {
-    says: () =>
-      `This form was made for another session, account or page, and nothing was changed. You may have signed in again since it was shown. ${again}`,
-  },
-  form_at_other_address: {
-    says: ({ here, there }) =>
-      `You opened this page at ${there}, but the address of this server is ${here}. Nothing was changed. Open the page at the right address and send the form from there.`,
-  },
-  form_from_other_site: {
-    says: ({ here }) => `This form was not sent from a page of ${here}, and nothing was changed. ${again}`,
-  },
-  form_without_cookie: {
-    says: ({ here }) =>
-      `Your browser sent no cookie that this server can read, and nothing was changed. Allow cookies for ${new URL(here).hostname}, or delete those that it has. Then load the page again.`,
-  },
-} as const satisfies Readonly<Record<string, Row>>
+/** What the person reads of each cause. */
+export const formCauses = {
+  form_expired: () => `This form was open for too long, and nothing was changed. ${again}`,
+  form_of_other_session: () =>
+    `This form was made for another session, account or page, and nothing was changed. You may have signed in again since it was shown. ${again}`,
+  form_at_other_address: ({ here, there }) =>
+    `You opened this page at ${there}, but the address of this server is ${here}. Nothing was changed. Open the page at the right address and send the form from there.`,
+  form_from_other_site: ({ here }) =>
+    `This form was not sent from a page of ${here}, and nothing was changed. ${again}`,
+  form_without_cookie: ({ here }) =>
+    `Your browser sent no cookie that this server can read, and nothing was changed. Allow cookies for ${new URL(here).hostname}, or delete those that it has. Then load the page again.`,
+} as const satisfies Readonly<Record<string, (words: Words) => string>>
 
-export type FormCause = keyof typeof rows
-export const formCauses: Readonly<Record<FormCause, Row>> = rows
+export type FormCause = keyof typeof formCauses
 
-const isFormCause = (value: unknown): value is FormCause => typeof value === 'string' && Object.hasOwn(rows, value)
+const isFormCause = (value: unknown): value is FormCause =>
+  typeof value === 'string' && Object.hasOwn(formCauses, value)
 
 /** The cause that a refusal has in its details; null for another refusal. */
 export const formCauseIn = (details: Readonly<Record<string, unknown>> = {}): FormCause | null =>

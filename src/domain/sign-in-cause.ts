@@ -11,121 +11,72 @@ type Words = {
   readonly operators: string
 }
 
-type Row = {
-  /** The event in the log; its `kind` is the cause. */
-  readonly log: 'provider.refused' | 'provider.unreachable'
-  /** The reason in the audit log. `provider_error` is followed by the error. */
-  readonly audit: string
-  /** Of the page: whether the person is refused, or nobody could sign in now. */
-  readonly status: 400 | 503
-  readonly says: (words: Words) => string
-}
-
 const askOperator = 'Ask the operator of this server.'
 const nothingChanged = 'Nothing was changed.'
 
-const refused = (audit: string, says: Row['says']): Row => ({ log: 'provider.refused', audit, status: 400, says })
-const broken = (log: Row['log'], audit: string, says: Row['says']): Row => ({ log, audit, status: 503, says })
-
-const rows = {
+/** What the person reads of each cause, which the audit log and the log have by its name. */
+const says = {
   // What comes back is not for this browser, or the person or the provider ended it.
-  not_begun_here: refused(
-    'not_begun_here',
-    () => `It may have taken too long, or it was begun in another browser. ${nothingChanged}`,
-  ),
-  cancelled: refused(
-    'provider_error',
-    ({ provider, code }) => `You cancelled, or ${provider} refused to let you in here (${code}). ${nothingChanged}`,
-  ),
-  interaction_needed: refused(
-    'provider_error',
-    ({ provider, code }) =>
-      `${provider} did not sign you in, because it needs something from you first (${code}). Sign in there, then try again here.`,
-  ),
-  proof_refused: refused(
-    'provider_error',
-    ({ provider, code }) =>
-      `${provider} refused to ask you to sign in again (${code}). You are still signed in here as before. ${askOperator}`,
-  ),
-  provider_error: refused(
-    'provider_error',
-    ({ provider, code }) => `${provider} answered with an error (${code}). ${nothingChanged}`,
-  ),
-  code_refused: refused(
-    'provider_error',
-    ({ provider, code }) =>
-      `${provider} no longer accepts this sign-in (${code}): it took too long, or it was used before. ${nothingChanged}`,
-  ),
+  not_begun_here: () => `It may have taken too long, or it was begun in another browser. ${nothingChanged}`,
+  cancelled: ({ provider, code }) =>
+    `You cancelled, or ${provider} refused to let you in here (${code}). ${nothingChanged}`,
+  interaction_needed: ({ provider, code }) =>
+    `${provider} did not sign you in, because it needs something from you first (${code}). Sign in there, then try again here.`,
+  proof_refused: ({ provider, code }) =>
+    `${provider} refused to ask you to sign in again (${code}). You are still signed in here as before. ${askOperator}`,
+  provider_error: ({ provider, code }) => `${provider} answered with an error (${code}). ${nothingChanged}`,
+  code_refused: ({ provider, code }) =>
+    `${provider} no longer accepts this sign-in (${code}): it took too long, or it was used before. ${nothingChanged}`,
   // The provider and this server do not understand each other.
-  client_refused: broken(
-    'provider.refused',
-    'provider_error',
-    ({ provider, code }) => `${provider} does not accept this server as its client (${code}). ${askOperator}`,
-  ),
-  provider_unreachable: broken(
-    'provider.unreachable',
-    'provider_unreachable',
-    ({ provider, operators }) => `${provider} cannot sign you in right now. Try again in a moment.${operators}`,
-  ),
-  provider_broken: broken(
-    'provider.unreachable',
-    'provider_broken',
-    ({ provider, operators }) => `${provider} gave an answer that this server cannot use. ${askOperator}${operators}`,
-  ),
-  issuer_differs: refused(
-    'issuer_differs',
-    ({ provider }) => `The answer is not from ${provider}, but from another issuer. ${askOperator}`,
-  ),
-  clock_differs: refused(
-    'clock_differs',
-    ({ provider }) =>
-      `The answer of ${provider} has expired or is from the future: its clock and the clock of this server differ by more than a minute. ${askOperator}`,
-  ),
-  answer_invalid: refused(
-    'answer_invalid',
-    ({ provider }) => `The answer of ${provider} is not valid for this sign-in. ${nothingChanged}`,
-  ),
-  subject_invalid: refused(
-    'subject_invalid',
-    ({ provider }) =>
-      `${provider} names you by an ID that is not 1 to 255 ASCII characters, so you cannot be told apart from others. ${askOperator}`,
-  ),
+  client_refused: ({ provider, code }) =>
+    `${provider} does not accept this server as its client (${code}). ${askOperator}`,
+  provider_unreachable: ({ provider, operators }) =>
+    `${provider} cannot sign you in right now. Try again in a moment.${operators}`,
+  provider_broken: ({ provider, operators }) =>
+    `${provider} gave an answer that this server cannot use. ${askOperator}${operators}`,
+  issuer_differs: ({ provider }) => `The answer is not from ${provider}, but from another issuer. ${askOperator}`,
+  clock_differs: ({ provider }) =>
+    `The answer of ${provider} has expired or is from the future: its clock and the clock of this server differ by more than a minute. ${askOperator}`,
+  answer_invalid: ({ provider }) => `The answer of ${provider} is not valid for this sign-in. ${nothingChanged}`,
+  subject_invalid: ({ provider }) =>
+    `${provider} names you by an ID that is not 1 to 255 ASCII characters, so you cannot be told apart from others. ${askOperator}`,
   // It is known who the person is, and no account is theirs.
-  email_missing: refused(
-    'email_missing',
-    ({ provider }) =>
-      `There is no account here for you yet, and ${provider} gave no email address of yours that can be used here. ${askOperator}`,
-  ),
-  email_unverified: refused(
-    'email_unverified',
-    ({ provider }) =>
-      `There is no account here for you yet. ${provider} gave your email address, but ${provider} does not say that this address is yours: confirm it there, or ask the operator of this server.`,
-  ),
-  no_account: refused(
-    'no_account',
-    ({ provider }) =>
-      `There is no account here for you yet: the account of your email address is not linked to ${provider}. ${askOperator}`,
-  ),
-  account_of_other_subject: refused(
-    'account_of_other_subject',
-    ({ provider }) =>
-      `There is no account here for you yet: the account of your email address is linked to somebody else at ${provider}. ${askOperator}`,
-  ),
-  unlinked: refused(
-    'unlinked',
-    ({ provider }) => `Your account at ${provider} was unlinked from your account here. ${askOperator}`,
-  ),
-  creation_off: refused('creation_off', () => 'There is no account here for you yet: ask the operator of this server.'),
-  disabled: refused('disabled', () => 'Your account is disabled: ask the operator of this server.'),
-} as const satisfies Readonly<Record<string, Row>>
+  email_missing: ({ provider }) =>
+    `There is no account here for you yet, and ${provider} gave no email address of yours that can be used here. ${askOperator}`,
+  email_unverified: ({ provider }) =>
+    `There is no account here for you yet. ${provider} gave your email address, but ${provider} does not say that this address is yours: confirm it there, or ask the operator of this server.`,
+  no_account: ({ provider }) =>
+    `There is no account here for you yet: the account of your email address is not linked to ${provider}. ${askOperator}`,
+  account_of_other_subject: ({ provider }) =>
+    `There is no account here for you yet: the account of your email address is linked to somebody else at ${provider}. ${askOperator}`,
+  unlinked: ({ provider }) => `Your account at ${provider} was unlinked from your account here. ${askOperator}`,
+  creation_off: () => 'There is no account here for you yet: ask the operator of this server.',
+  disabled: () => 'Your account is disabled: ask the operator of this server.',
+} as const satisfies Readonly<Record<string, (words: Words) => string>>
 
-export type SignInCause = keyof typeof rows
-export const signInCauses: Readonly<Record<SignInCause, Row>> = rows
+export type SignInCause = keyof typeof says
+const isCause = (value: unknown): value is SignInCause => typeof value === 'string' && Object.hasOwn(says, value)
+export const signInCauses: readonly SignInCause[] = Object.keys(says).filter(isCause)
+
+/** Those that are an error of the provider. The audit log has that error instead of the cause. */
+const errorsOfProvider: ReadonlySet<SignInCause> = new Set([
+  'cancelled',
+  'interaction_needed',
+  'proof_refused',
+  'provider_error',
+  'code_refused',
+  'client_refused',
+])
+
+/** Whether nobody could sign in now, and not only this person. */
+export const isOutage = (cause: SignInCause): boolean =>
+  cause === 'client_refused' || cause === 'provider_unreachable' || cause === 'provider_broken'
+
+/** Whether the provider is the cause, for its event in the log. */
+export const isOfProvider = (cause: SignInCause): boolean => cause !== 'client_refused' && isOutage(cause)
 
 /** Why nobody was signed in: the cause, and the error of the provider where it is one. */
 export type SignInFault = { readonly kind: SignInCause; readonly code: string | null }
-
-const isCause = (value: unknown): value is SignInCause => typeof value === 'string' && Object.hasOwn(rows, value)
 
 /** The fault that a refusal has in its details; null for another refusal. */
 export const signInFaultIn = (details: Readonly<Record<string, unknown>> = {}): SignInFault | null => {
@@ -134,17 +85,15 @@ export const signInFaultIn = (details: Readonly<Record<string, unknown>> = {}): 
 }
 
 /** The reason that the audit log has. */
-export const auditReasonOf = ({ kind, code }: SignInFault): string => {
-  const { audit } = signInCauses[kind]
-  return audit === 'provider_error' ? `${audit}:${code ?? 'unknown'}` : audit
-}
+export const auditReasonOf = ({ kind, code }: SignInFault): string =>
+  errorsOfProvider.has(kind) ? `provider_error:${code ?? 'unknown'}` : kind
 
 /** What the person reads. */
 export const sentenceOf = (
   { kind, code }: SignInFault,
   rules: Pick<SignInRules, 'providerName' | 'ways' | 'passwordFor'>,
 ): string =>
-  signInCauses[kind].says({
+  says[kind]({
     provider: rules.providerName,
     code: code ?? 'unknown',
     operators: mayUsePassword(rules, true) ? ' Operators can sign in with their password.' : '',

@@ -2,8 +2,7 @@ import { currentApiVersion } from './api-version.ts'
 import { type Environment, environments } from './app.ts'
 import type { ResourceKind } from './resource.ts'
 
-/** Every kind of event; an endpoint chooses some. A `ping` goes only to the endpoint that is tested. */
-export const webhookKinds = [
+const ofInstallsAndGrants = [
   'install.created',
   'install.approved',
   'install.rejected',
@@ -12,9 +11,8 @@ export const webhookKinds = [
   'grant.scopes_changed',
   'grant.revoked',
   'grant.reuse_detected',
-  'resource.updated',
-  'resource.removed',
-  'user.erased',
+] as const
+const ofVersions = [
   'version.submitted',
   'version.approved',
   'version.rejected',
@@ -22,6 +20,15 @@ export const webhookKinds = [
   'version.activated',
   'version.superseded',
   'version.rolled_back',
+] as const
+
+/** Every kind of event; an endpoint chooses some. A `ping` goes only to the endpoint that is tested. */
+export const webhookKinds = [
+  ...ofInstallsAndGrants,
+  'resource.updated',
+  'resource.removed',
+  'user.erased',
+  ...ofVersions,
   'credential.created',
   'credential.rotated',
   'credential.revoked',
@@ -37,14 +44,7 @@ const isWebhookKind = (text: string): text is WebhookKind => webhookKinds.some((
 
 /** What the builder's own endpoints can hear of all apps. */
 export const builderKinds = [
-  'install.created',
-  'install.approved',
-  'install.rejected',
-  'install.deactivated',
-  'grant.created',
-  'grant.scopes_changed',
-  'grant.revoked',
-  'grant.reuse_detected',
+  ...ofInstallsAndGrants,
   'app.created',
   'app.renamed',
   'app.scopes_changed',
@@ -53,13 +53,7 @@ export const builderKinds = [
   'app.transferred',
   'app.deleted',
   'app.undeleted',
-  'version.submitted',
-  'version.approved',
-  'version.rejected',
-  'version.withdrawn',
-  'version.activated',
-  'version.superseded',
-  'version.rolled_back',
+  ...ofVersions,
   'user.created',
   'user.changed',
   'user.disabled',

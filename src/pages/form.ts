@@ -271,7 +271,7 @@ const isAtOtherAddress = ({ platform }: Door, { headers }: Request): boolean => 
 const formFault = ({ platform: { publicUrl: here } }: Door, request: Request, kind: FormCause): PlatformError => {
   const there = request.headers.get('origin') ?? ''
   const openAt = kind === 'form_at_other_address' ? { openAt: new URL(requestedPage(request), here).href } : {}
-  return refuse('origin_not_allowed', { message: formCauses[kind].says({ here, there }), details: { kind, ...openAt } })
+  return refuse('origin_not_allowed', { message: formCauses[kind]({ here, there }), details: { kind, ...openAt } })
 }
 
 /** What was sent with the form of this address, if it is shown again; null otherwise. */

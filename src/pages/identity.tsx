@@ -1,7 +1,7 @@
 import { browserLabel } from '../domain/device.ts'
 import { rowKey, uuidTimeOfKey } from '../domain/identifier.ts'
 import { readSignInRequest, signInRequest } from '../domain/sign-in-rules.ts'
-import { signInFaultIn, type SignInFault, sentenceOf, signInCauses } from '../domain/sign-in-cause.ts'
+import { isOfProvider, isOutage, signInFaultIn, type SignInFault, sentenceOf } from '../domain/sign-in-cause.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { cookieValues, forgetCookie } from '../http/cookies.ts'
@@ -26,7 +26,7 @@ const checksSeconds = 600
 const logFault = (door: Door, request: Request, fault: SignInFault): void => {
   const said = fault instanceof ProviderFault ? { ...fault.words, cause: fault.cause } : {}
   const fields = { requestId: callOf(request).requestId, kind: fault.kind, ...said }
-  if (signInCauses[fault.kind].log === 'provider.unreachable') door.log.warn('provider.unreachable', fields)
+  if (isOfProvider(fault.kind)) door.log.warn('provider.unreachable', fields)
   else door.log.warn('provider.refused', fields)
 }
 
@@ -38,7 +38,7 @@ const notCompleted = (
   again: string,
   cookies: readonly string[],
 ): Response =>
-  fault !== null && signInCauses[fault.kind].status === 503
+  fault !== null && isOutage(fault.kind)
     ? notSignedIn(door, 'Sign-in is not possible now', sentence, cookies, 503, '/sign-in?way=password')
     : notSignedIn(door, 'Sign-in not completed', sentence, cookies, 400, again, 'Try again')
 

@@ -90,7 +90,7 @@ const lateness = (pattern: string): number => {
   return /(?:remove|revoke|rotate|end|end-access|role|leave|disable|reject|edit)$/.test(pattern) ? 1 : 0
 }
 
-const stale = Object.values(formCauses).map(({ says }) => says({ here: 'http://localhost', there: '' }).slice(0, 40))
+const stale = Object.values(formCauses).map((says) => says({ here: 'http://localhost', there: '' }).slice(0, 40))
 
 const post = async (
   browser: PlainBrowser,

@@ -96,7 +96,7 @@ test('every cause for which a form is refused happens, has a sentence of its own
   const sentences = new Set<string>()
   for (const cause of causes) {
     const { status, text, headers } = await makers[cause](await signInForm())
-    const sentence = formCauses[cause].says({ here: publicUrl, there: lan })
+    const sentence = formCauses[cause]({ here: publicUrl, there: lan })
     expect([cause, status, text.includes(sentence), loggedCode(headers)]).toEqual([cause, 403, true, cause])
     expect(headers.getSetCookie().join()).not.toContain('-session=')
     sentences.add(sentence)
@@ -112,7 +112,7 @@ test('with a session, the audit log has the cause too; a form without one leads 
         expect([status, headers.get('location')?.split('?')[0]]).toEqual([303, '/sign-in'])
         continue
       }
-      const sentence = formCauses[cause].says({ here: publicUrl, there: lan })
+      const sentence = formCauses[cause]({ here: publicUrl, there: lan })
       expect([cause, status, text.includes(sentence)]).toEqual([cause, 403, true])
       expect([loggedCode(headers), await reasonOf(headers)]).toEqual([cause, cause])
     }
