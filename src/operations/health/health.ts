@@ -43,19 +43,26 @@ export type HeldCondition = {
  * be cheap and must not fail, even when the store has failed.
  */
 export const readConditions = async (platform: Observed): Promise<readonly HeldCondition[]> => {
+  const { database, clock, mailer, dailyBackups, node } = platform
   const ofStore = storeCondition(platform)
   // A clock that differs from that of PostgreSQL is one problem, whatever it is ahead of.
-  const ofClock = ofStore?.name === 'clock_wrong' ? null : clockCondition(platform)
+  const ofClock = ofStore?.name === 'clock_wrong' ? null : held('clock_ahead', clockFault(clock), true)
+  const sharing = database.sharing()
+  const trouble = dailyBackups?.trouble()
   return [
     ofStore,
     ofClock,
-    ...sharingConditions(platform.database.sharing(), platform.node),
-    descriptorCondition(platform),
-    mailCondition(platform),
-    lostMailsCondition(platform),
-    backupCondition(platform),
+    ...(sharing === null ? [] : sharingConditions(sharing, node)),
+    held('too_few_descriptors', descriptorSentence(node)),
+    held('mail_fails', mailer?.trouble() ?? null),
+    held('mails_given_up', lostMailsSentence(mailer?.givenUp() ?? 0)),
+    held(trouble?.name ?? 'backup_failed', trouble?.sentence ?? null),
   ].filter((condition) => condition !== null)
 }
+
+/** What does not keep this server from answering, unless `endsReadiness`. Null without a sentence. */
+const held = (name: ConditionName, sentence: string | null, endsReadiness = false): HeldCondition | null =>
+  sentence === null ? null : { name, sentence, endsReadiness }
 
 const nameOf = {
   failed: 'storage_failed',
@@ -69,106 +76,64 @@ const nameOf = {
 
 const storeCondition = ({ database }: Observed): HeldCondition | null => {
   const { problem, reason } = database.health()
-  return problem === null ? null : { name: nameOf[problem], sentence: reason, endsReadiness: true }
-}
-
-const clockCondition = ({ clock }: Observed): HeldCondition | null => {
-  const sentence = clockFault(clock)
-  return sentence === null ? null : { name: 'clock_ahead', sentence, endsReadiness: true }
+  return problem === null ? null : held(nameOf[problem], reason, true)
 }
 
 /** From this share on: once none is free, new connections wait, and nobody can ask. */
 const fewDescriptorsShare = 0.9
 
-const descriptorCondition = ({ node }: Observed): HeldCondition | null => {
-  const use = node.descriptors()
-  if (use === null || use.open < use.most * fewDescriptorsShare) return null
-  return warning(
-    'too_few_descriptors',
-    `The server has ${use.open} files and connections open, and may have ${use.most}: raise LimitNOFILE of its service, and see who holds so many connections with ss -tnp.`,
-  )
-}
-
-const mailCondition = ({ mailer }: Observed): HeldCondition | null => {
-  const sentence = mailer?.trouble() ?? null
-  return sentence === null ? null : warning('mail_fails', sentence)
-}
-
-const lostMailsCondition = ({ mailer }: Observed): HeldCondition | null => {
-  const count = mailer?.givenUp() ?? 0
-  return count === 0
+const descriptorSentence = ({ descriptors }: OwnNode): string | null => {
+  const use = descriptors()
+  return use === null || use.open < use.most * fewDescriptorsShare
     ? null
-    : warning(
-        'mails_given_up',
-        `${count === 1 ? 'A mail' : `${count} mails`} of the last two days could not be delivered: the audit log names the people and the reasons (mail.given_up). Correct the addresses, or send new links.`,
-      )
+    : `The server has ${use.open} files and connections open, and may have ${use.most}: raise LimitNOFILE of its service, and see who holds so many connections with ss -tnp.`
 }
 
-const backupCondition = ({ dailyBackups }: Observed): HeldCondition | null => {
-  const trouble = dailyBackups?.trouble() ?? null
-  return trouble === null ? null : warning(trouble.name, trouble.sentence)
-}
+const lostMailsSentence = (count: number): string | null =>
+  count === 0
+    ? null
+    : `${count === 1 ? 'A mail' : `${count} mails`} of the last two days could not be delivered: the audit log names the people and the reasons (mail.given_up). Correct the addresses, or send new links.`
 
 /** How far clocks may differ without a warning. Beyond 30 s, the store takes no writes, and says so (`clock_wrong`). */
 const toleratedMs = 2_000
 const longestWarnedMs = 30_000
 
-/** What does not keep this server from answering, and yet is probably a mistake. */
-const sharingConditions = (sharing: Sharing | null, node: OwnNode): readonly (HeldCondition | null)[] =>
-  sharing === null
-    ? []
-    : [
-        shortageCondition(sharing),
-        standbyCondition(sharing, node),
-        spareCondition(sharing),
-        settingsCondition(sharing),
-        offsetCondition(sharing),
-      ]
-
-/** The server goes on with the connections that it has. Without any, the store takes no writes. */
-const shortageCondition = ({ shortage }: Sharing): HeldCondition | null =>
-  shortage === null ? null : warning('too_few_connections', shortage)
-
-/** One host alone is a decision, several are there for a failover: unless EXPECT_STANDBY says so, only these need a standby. */
-const standbyCondition = (
-  { hasSynchronousStandby, hosts }: Sharing,
-  { expectsStandby }: OwnNode,
-): HeldCondition | null =>
-  hasSynchronousStandby || !(expectsStandby ?? hosts > 1) ? null : warning('no_synchronous_standby', noStandbySentence)
+/** What is probably a mistake. Without any connection the store takes no writes; with too few the server goes on. */
+const sharingConditions = (sharing: Sharing, { expectsStandby }: OwnNode): readonly (HeldCondition | null)[] => {
+  const { shortage, hasSynchronousStandby, hasSpareStandby, hosts } = sharing
+  // One host alone is a decision, several are there for a failover: unless EXPECT_STANDBY says so, only these need a standby.
+  const lacksStandby = !hasSynchronousStandby && (expectsStandby ?? hosts > 1)
+  return [
+    held('too_few_connections', shortage),
+    held('no_synchronous_standby', lacksStandby ? noStandbySentence : null),
+    held('several_standbys', hasSpareStandby ? severalSentence : null),
+    held('settings_differ', settingsSentence(sharing)),
+    held('clock_differs', offsetSentence(sharing)),
+  ]
+}
 
 const noStandbySentence =
   'PostgreSQL has no synchronous standby, so a failover, or the loss of its disk, loses the latest changes, revocations among them: ' +
   'add a standby as app-platform help high-availability shows, or set EXPECT_STANDBY=off and run app-platform recover --accept-loss after each such loss.'
 
-const spareCondition = ({ hasSpareStandby }: Sharing): HeldCondition | null =>
-  hasSpareStandby ? warning('several_standbys', severalSentence) : null
-
 const severalSentence =
   'PostgreSQL has more standbys than its commits wait for, so after a promotion an old primary that still runs could go on with another one: ' +
   "stop the old primary before each promotion, or let commits wait for all standbys, as by synchronous_standby_names = 'FIRST 2 (one, two)'."
 
-const settingsCondition = ({ nodes }: Sharing): HeldCondition | null => {
+const settingsSentence = ({ nodes }: Sharing): string | null => {
   const differing = nodes.filter(({ differs }) => differs.length > 0)
   if (differing.length === 0) return null
   const settings = [...new Set(differing.flatMap(({ differs }) => differs))].join(', ')
   const where = differing.map(({ name, number }) => `${name} (server ${number})`).join(', ')
-  return warning(
-    'settings_differ',
-    `The settings of this server and of ${where} differ in ${settings}: set the same values and run systemctl restart app-platform on each.`,
-  )
+  return `The settings of this server and of ${where} differ in ${settings}: set the same values and run systemctl restart app-platform on each.`
 }
 
-const offsetCondition = ({ clockOffsetMs }: Sharing): HeldCondition | null => {
+const offsetSentence = ({ clockOffsetMs }: Sharing): string | null => {
   const differenceMs = Math.abs(clockOffsetMs)
   if (differenceMs <= toleratedMs || differenceMs > longestWarnedMs) return null
   const seconds = (differenceMs / 1000).toFixed(1)
-  return warning(
-    'clock_differs',
-    `The clock of this machine is ${seconds} s ${clockOffsetMs > 0 ? 'ahead of' : 'behind'} that of PostgreSQL: set both right, such as by timedatectl set-ntp true.`,
-  )
+  return `The clock of this machine is ${seconds} s ${clockOffsetMs > 0 ? 'ahead of' : 'behind'} that of PostgreSQL: set both right, such as by timedatectl set-ntp true.`
 }
-
-const warning = (name: ConditionName, sentence: string): HeldCondition => ({ name, sentence, endsReadiness: false })
 
 /** Due deliveries and waiting mails are counted up to this number. */
 const mostDeliveries = 10_000
