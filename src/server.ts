@@ -9,7 +9,7 @@ import { recordId } from './domain/identifier.ts'
 import { createApi } from './http/api.ts'
 import type { Door } from './http/door.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
-import { listen, startMetricsServer, waitingShell } from './http/server.ts'
+import { listen, startMetricsServer, startingShell } from './http/server.ts'
 import { createShell } from './http/shell.ts'
 import { createTurnstile } from './http/turnstile.ts'
 import { createUploadSlots } from './http/upload-body.ts'
@@ -84,6 +84,17 @@ const limitSecret = (key: Uint8Array): string => createHmac('sha256', key).updat
 const uncleanSentence =
   'The last server on this database did not end properly, as after a kill, a crash or a power cut: everything acknowledged is kept. Look for the cause with journalctl -u app-platform and dmesg.'
 
+type Listener = ReturnType<typeof listen>
+
+/** Takes the port, for a server that cannot serve yet. @throws what Bun throws when it cannot be taken */
+const takePort = (config: Config, conditions: readonly string[], opened: AsyncDisposableStack): Listener => {
+  const random = createRandom()
+  const first = startingShell(() => recordId('req_', random.uuid(Date.now())), conditions)
+  const listener = listen(config, first)
+  opened.defer(listener.stop)
+  return listener
+}
+
 /** How often a database that is out of reach is tried again. */
 const retryMs = 1_000
 
@@ -95,8 +106,9 @@ const retryMs = 1_000
 const openPatiently = async (
   open: () => Promise<Database>,
   { config, log, ended }: { readonly config: Config; readonly log: Log; readonly ended: Promise<void> },
+  opened: AsyncDisposableStack,
 ) => {
-  let listener: ReturnType<typeof listen> | null = null
+  let listener: Listener | null = null
   let told = ''
   let isEnded = false
   void ended.then(() => (isEnded = true))
@@ -104,23 +116,14 @@ const openPatiently = async (
     try {
       return { database: await open(), listener }
     } catch (error) {
-      if (!(error instanceof DatabaseUnusable) || error.kind !== 'down') {
-        await listener?.stop()
-        throw error
-      }
+      if (!(error instanceof DatabaseUnusable) || error.kind !== 'down') throw error
       if (error.message !== told) log.warn('database.awaited', { reason: error.message })
       log.flush()
       told = error.message
     }
-    if (listener === null) {
-      const random = createRandom()
-      listener = listen(config)
-      listener.serve(waitingShell(() => recordId('req_', random.uuid(Date.now()))))
-    }
+    listener ??= takePort(config, ['database_unreachable'], opened)
     await Promise.race([Bun.sleep(retryMs), ended])
-    if (!isEnded) continue
-    await listener.stop()
-    throw new StoppedWaiting()
+    if (isEnded) throw new StoppedWaiting()
   }
 }
 
@@ -129,7 +132,8 @@ export class StoppedWaiting extends Error {}
 
 /**
  * Composes the program: opens and migrates the store, takes the port, starts the jobs. This is the only place that knows
- * all parts. The port is taken before the program is composed, so that everything gets its public URL as a plain value.
+ * all parts. The port is taken before the program is composed, so that everything gets its public URL as a plain value. A start that
+ * fails closes what it has opened: otherwise the process would stay, with a port on which nothing serves.
  * @throws DatabaseUnusable or PasswordsUnusable with a sentence for the operator
  */
 export const startPlatformServer = async (
@@ -144,6 +148,7 @@ export const startPlatformServer = async (
     ended = new Promise<void>(() => undefined),
   }: ServerParts = {},
 ) => {
+  await using opened = new AsyncDisposableStack()
   const log = createLog(logWriter, Date.now, { level: config.logLevel, requests: config.logRequests })
   const faulted = Promise.withResolvers<void>()
   const passwords = createPasswords({ cost: passwordCost })
@@ -169,8 +174,10 @@ export const startPlatformServer = async (
       faulted.resolve()
     },
   } satisfies Parameters<typeof openDatabase>[1]
-  const opened = await openPatiently(async () => await openDatabase(config.database, options), { config, log, ended })
-  const { database } = opened
+  const open = async () => await openDatabase(config.database, options)
+  const store = await openPatiently(open, { config, log, ended }, opened)
+  const { database } = store
+  opened.defer(async () => await database.close().catch(() => undefined)) // what made the start fail is what is told
   const clock = await openClock(database)
   const random = await openRandom(database, clock)
   const serverKey = await openServerKey({ database, clock, random })
@@ -214,8 +221,9 @@ export const startPlatformServer = async (
           render: async () => await metrics.render(await readFigures(parts)),
           failed: (cause) => log.error('metrics.failed', { cause }),
         })
+  opened.defer(async () => await metricsServer?.stop())
   const identityProvider = config.identityProvider === null ? null : createIdentityProvider(config.identityProvider)
-  const listener = opened.listener ?? listen(config)
+  const listener = store.listener ?? takePort(config, [], opened)
   const { url, publicUrl } = listener
   const platform: Platform = { ...parts, publicUrl }
   await recordMigration(platform, localTrace(platform), system)
@@ -307,6 +315,7 @@ export const startPlatformServer = async (
   })
   const endWatching = watchEventLoop(metrics.late, systemTime.monotonic)
   log.info('server.listening', { port: Number(new URL(url).port) })
+  opened.move() // from now on `stop` closes it
 
   return {
     /** Where it listens. */

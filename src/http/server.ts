@@ -30,14 +30,14 @@ const settleMs = 250
 export const idleSeconds = 30
 
 /**
- * Takes the port, so that the program can be composed from plain values: the public URL may name a port that was free.
- * `serve` follows in the same turn of the event loop, so no request is read before it. What Bun's parser refuses (a
+ * Takes the port, so that the program can be composed from plain values: the public URL may name a port that was free. Until `serve`
+ * names another, the first shell answers. What Bun's parser refuses (a
  * malformed request line, more than 128 KiB or 200 headers, an HTTP/1.1 request without Host, a method it does not know)
  * never gets here and has no envelope: Bun closes such a connection itself, mostly with a bare status.
  * @throws what Bun throws when the port cannot be taken
  */
-export const listen = (options: ListenOptions) => {
-  let answer: Shell = notServing
+export const listen = (options: ListenOptions, first: Shell) => {
+  let answer = first
   let draining = false
   let proxyAskedAt = Number.NEGATIVE_INFINITY
   const proxyTold = Promise.withResolvers<void>()
@@ -102,14 +102,12 @@ const atMost = async (milliseconds: number, work: Promise<void>): Promise<void> 
   clearTimeout(timer)
 }
 
-const notServing: Shell = async () => new Response(null, { status: 503, headers: { 'retry-after': '1' } })
-
 /**
- * Answers while the server waits for its database: it is alive, and takes nothing else. The answers have the form of the contract
- * (section 1) and of the RFCs below `/oauth/`.
+ * Answers while the server starts, or waits for what these conditions say: it is alive, and takes nothing else. The answers have the
+ * form of the contract (section 1) and of the RFCs below `/oauth/`.
  */
-export const waitingShell =
-  (newRequestId: () => string): Shell =>
+export const startingShell =
+  (newRequestId: () => string, conditions: readonly string[]): Shell =>
   (request) => {
     const path = pathOf(request.url)
     const requestId = newRequestId()
@@ -124,9 +122,12 @@ export const waitingShell =
     const standard = standardErrorsOf(path)?.(code)
     const body =
       standard === undefined
-        ? { error: { code, message, requestId, details: { conditions: ['database_unreachable'] } } }
+        ? { error: { code, message, requestId, details: { conditions } } }
         : { error: standard.name, error_description: message }
-    return new Response(JSON.stringify(body), { status, headers: { ...headers, 'retry-after': '5' } })
+    return new Response(JSON.stringify(body), {
+      status,
+      headers: { ...headers, 'retry-after': conditions.length > 0 ? '5' : '1' },
+    })
   }
 
 /** The URL of a server on this address, for clients on this machine. */

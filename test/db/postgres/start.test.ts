@@ -176,6 +176,61 @@ test('a server waits for a PostgreSQL that is out of reach: it is alive, takes n
   expect(waited).toEqual([expect.stringContaining('start one, or promote its standby')])
 })
 
+test('a start that fails ends the process, whatever it has opened by then, and is no unclean end', async () => {
+  const [port, taken, ofDatabase] = [await freePort(), await freePort(), await freePort()]
+  const other = Bun.serve({ port: taken, hostname: '127.0.0.1', fetch: () => new Response('another program') })
+  const serve = (databaseUrl: string, env: Readonly<Record<string, string>> = {}) =>
+    Bun.spawn([...programCommand, 'serve', '--port', String(port)], {
+      env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: databaseUrl, ...env },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+  const get = async (path: string) => await fetch(`http://127.0.0.1:${port}${path}`).catch(() => null)
+  const alive = async () => await until(async () => ((await get('/healthz'))?.status === 200 ? true : null))
+  const ended = async (server: ReturnType<typeof serve>) => [
+    await server.exited,
+    await new Response(server.stderr).text(),
+  ]
+  const metricsTaken = { METRICS_LISTEN: `127.0.0.1:${taken}` }
+
+  // While it waits for its database, what comes afterwards is not known yet.
+  const gone = await startProxy('late', [], undefined, undefined, undefined, ofDatabase)
+  await gone.stop()
+  const late = serve(gone.url, metricsTaken)
+  await alive()
+  const back = await startProxy('late', [], undefined, undefined, undefined, ofDatabase)
+  expect(await ended(late)).toEqual([1, expect.stringContaining('METRICS_LISTEN')])
+
+  // Another session holds what the last steps of a start need. Meanwhile every answer has the form of all answers.
+  const locking = new Bun.SQL(back.url, { max: 1 })
+  const held = Promise.withResolvers<void>()
+  const locked = Promise.withResolvers<void>()
+  const holding = locking.begin(async (sql) => {
+    await sql`LOCK TABLE server_settings IN ACCESS EXCLUSIVE MODE`
+    locked.resolve()
+    await held.promise
+  })
+  await locked.promise
+  const blocked = serve(back.url)
+  await alive()
+  const ready = await get('/readyz')
+  expect([ready?.status, ready?.headers.get('x-request-id')]).toEqual([503, expect.stringMatching(/^req_\w{32}$/)])
+  expect(await ready?.json()).toMatchObject({ error: { code: 'unavailable' } })
+  expect(await ended(blocked)).toEqual([1, expect.stringMatching(/^error: [^\n]+\n$/m)])
+  held.resolve()
+  await holding
+  await locking.close()
+
+  expect(await ended(serve(back.url, metricsTaken))).toEqual([1, expect.stringContaining('METRICS_LISTEN')])
+  const good = serve(back.url)
+  await until(async () => ((await get('/readyz'))?.status === 200 ? true : null))
+  good.kill('SIGTERM')
+  const [code, log] = await ended(good)
+  expect(code).toBe(0)
+  expect(log).not.toContain('server.recovers')
+  await other.stop(true)
+  await back.stop()
+})
+
 const inDatabase = (url: string) => ({ env: { DATABASE_URL: url } })
 
 /** Dumps a database, and restores it into a new one of this name. */

@@ -10,7 +10,7 @@ import { docsRoutes } from '../../../src/http/docs.ts'
 import { createRateLimiter } from '../../../src/http/rate-limit.ts'
 import { baseApp } from '../../../src/http/app.ts'
 import { callOf } from '../../../src/http/call.ts'
-import { listen } from '../../../src/http/server.ts'
+import { listen, startingShell } from '../../../src/http/server.ts'
 import { checkOf } from '../../../src/http/schema-check.ts'
 import { createShell } from '../../../src/http/shell.ts'
 import { readJson } from '../../../src/http/strict-body.ts'
@@ -111,13 +111,16 @@ export const startTestServer = (options: TestOptions = {}) => {
   const metrics = createMetrics()
   const limits = options.rateLimits === undefined ? null : options.rateLimits
   const gate = Promise.withResolvers<void>()
-  const listener = listen({
-    host: options.host ?? '127.0.0.1',
-    port: 0,
-    publicUrl: options.publicUrl ?? null,
-    ...(options.drainMs === undefined ? {} : { drainMs: options.drainMs }),
-    ...(options.noticeMs === undefined ? {} : { noticeMs: options.noticeMs }),
-  })
+  const listener = listen(
+    {
+      host: options.host ?? '127.0.0.1',
+      port: 0,
+      publicUrl: options.publicUrl ?? null,
+      ...(options.drainMs === undefined ? {} : { drainMs: options.drainMs }),
+      ...(options.noticeMs === undefined ? {} : { noticeMs: options.noticeMs }),
+    },
+    startingShell(() => 'req_0', []),
+  )
   listener.serve(
     createShell({
       app: createTestApp(log, gate.promise, async () => await metrics.render(idleFigures)),
