@@ -57,8 +57,7 @@ export const endpointStepsOf = <const Root extends string>(
         />
       ),
     }),
-    act: async ({ visit, fields, ticket }, _, find) => {
-      const endpoint = await find()
+    act: async ({ visit, fields, ticket }, endpoint) => {
       const input = { id: endpoint.id, graceHours: numberIn(fields.graceHours) }
       const { secret } = await acting(visit, endpoint, ticket).do(rotateWebhookSecret, input)
       return showOnce(visit, path(visit, endpoint, endpoint.id, 'secret'), secret)
@@ -69,7 +68,7 @@ export const endpointStepsOf = <const Root extends string>(
 
   const disabling = ofEndpoint('disable', {
     link: ['Disable the endpoint', 'Its events wait until you enable it again.'],
-    when: ({ status }) => status === 'enabled',
+    unless: ({ status }) => (status === 'enabled' ? null : 'This endpoint is disabled.'),
     effect: 'takes away',
     form: emptyForm,
     ask: (_, { url, deliveries }) => ({
@@ -83,8 +82,7 @@ export const endpointStepsOf = <const Root extends string>(
       counts: [[deliveries.pending, 'event waits', 'events wait']],
       button: 'Disable',
     }),
-    act: async ({ visit }, _, find) => {
-      const endpoint = await find()
+    act: async ({ visit }, endpoint) => {
       await acting(visit, endpoint).do(setEndpointStatus, { id: endpoint.id, status: 'disabled' })
       return 'disabled'
     },
@@ -106,8 +104,7 @@ export const endpointStepsOf = <const Root extends string>(
       counts: [[deliveries.pending, 'waiting event is deleted', 'waiting events are deleted']],
       button: 'Remove',
     }),
-    act: async ({ visit }, _, find) => {
-      const endpoint = await find()
+    act: async ({ visit }, endpoint) => {
       await acting(visit, endpoint).do(removeEndpoint, endpoint.id)
       return seeOther(`${path(visit, endpoint)}?done=removed`)
     },

@@ -15,7 +15,7 @@ import { type Affected, ConfirmationPage } from './design/confirmation.tsx'
 import { Row, RowList } from './design/row-list.tsx'
 import { type FormShape, type Submission, textOf } from './form.ts'
 import { page, seeOther } from './page.ts'
-import type { Effect } from './proof.ts'
+import { askFirst, type Effect } from './proof.ts'
 import type { Notices } from './query.ts'
 import type { Visit } from './visit.ts'
 
@@ -49,8 +49,7 @@ export type Question = {
   readonly belongsTo?: string
   readonly says: ComponentChildren
   readonly counts?: readonly Affected[]
-  /** Null if it cannot be done; the page says why. */
-  readonly button: string | null
+  readonly button: string
   /** `harmless` if nothing ends and the step can be undone: the button is not red. */
   readonly tone?: 'ending' | 'harmless'
   /** Further fields. */
@@ -60,29 +59,37 @@ export type Question = {
 /** The words of a link to a step, and what the step does. */
 type Link = readonly [name: string, about?: string]
 
-/** `Shown` is what a page with a link knows of the subject. */
-type StepRecord<Of, Shown, Params, T extends TProperties, Done extends Notices> = {
-  readonly link: Link | ((of: Shown) => Link)
-  /** Whether it is possible now; always if omitted. The deed checks it again. */
-  readonly when?: (of: Shown, visit: Visit) => boolean
+type StepRecord<Of, Params, T extends TProperties, Done extends Notices> = {
+  readonly link: Link | ((of: Of) => Link)
+  /**
+   * What is the case if it is not possible now; null while it is. Pages link to it only while it is possible, and its own page asks only
+   * then. The deed checks it again.
+   */
+  readonly unless?: (of: Of, visit: Visit) => ComponentChildren
   /** What it does, which says whether the person must prove again that it is them. */
   readonly effect: Effect
   readonly form: FormShape<T>
-  /** The name that must be typed, for what is gravest; null when none. @throws route_not_found */
-  readonly types?: (visit: Visit, params: Params, find: () => Promise<Of>) => Promise<string | null>
+  /** The name that must be typed, for what is gravest; null when none. */
+  readonly types?: (of: Of, visit: Visit) => string | null
   /**
-   * What the page says. `given` reads a parameter of the address, or the field of that name once the form was sent.
+   * What the page asks, or what is the case instead. `given` reads a parameter of the address, or the field of that name once the form
+   * was sent.
    * @throws route_not_found for what this person may not end
    */
-  readonly ask: (visit: Visit, of: Of, params: Params, given: (name: string) => string) => Question | Promise<Question>
+  readonly ask: (
+    visit: Visit,
+    of: Of,
+    params: Params,
+    given: (name: string) => string,
+  ) => Question | string | Promise<Question | string>
   /**
    * Does it. Answers which of the sentences of `done` is shown on the page that it was opened from, or where else its result is; or
    * asks again with the fields as they were sent.
    */
   readonly act: (
     submission: Submission<T>,
+    of: Of,
     params: Params,
-    find: () => Promise<Of>,
   ) => Promise<(keyof Done & string) | Response | 'again'>
   /** What is said when it is done, by the name in the address. */
   readonly done: Done
@@ -103,12 +110,12 @@ export type Step<Of, Params> = {
 /** The steps of a subject. If it has several roots, a page links to the steps below its own. */
 export const stepsOf =
   <const Root extends string, Of>(...subjects: readonly Subject<Root, Of>[]) =>
-  <const Path extends string, T extends TProperties, const Done extends Notices, Shown = Of>(
+  <const Path extends string, T extends TProperties, const Done extends Notices>(
     path: Path,
-    step: StepRecord<Of, Shown, ParamsOf<`${Root}/${Path}`>, T, Done>,
-  ): Step<Shown, ParamsOf<`${Root}/${Path}`>> => ({
-    link: (of) => (typeof step.link === 'function' ? step.link(of) : step.link),
-    isPossible: (of, visit) => step.when?.(of, visit) ?? true,
+    step: StepRecord<Of, ParamsOf<`${Root}/${Path}`>, T, Done>,
+  ): Step<Of, ParamsOf<`${Root}/${Path}`>> => ({
+    link: (of) => linkOf(step, of),
+    isPossible: (of, visit) => becauseOf(step, of, visit) === null,
     done: step.done,
     href: (visit, params, query) => {
       const subject = subjects.find(({ area }) => visit.call.path.startsWith(`/${area.key}/`)) ?? subjects[0]
@@ -119,45 +126,55 @@ export const stepsOf =
     routes: routes(() => subjects.map((subject) => routesOf(subject, path, step))),
   })
 
+const linkOf = <Of,>({ link }: Pick<StepRecord<Of, never, never, never>, 'link'>, of: Of): Link =>
+  typeof link === 'function' ? link(of) : link
+
+const becauseOf = <Of,>({ unless }: Pick<StepRecord<Of, never, never, never>, 'unless'>, of: Of, visit: Visit) =>
+  unless?.(of, visit) ?? null
+
 /** The two routes of a step below one root. On the desk only operators reach them. */
 const routesOf = <Root extends string, Of, Path extends string, T extends TProperties, Done extends Notices>(
   { area, root, find, belongsTo, back }: Subject<Root, Of>,
   path: Path,
-  step: StepRecord<Of, never, ParamsOf<`${Root}/${Path}`>, T, Done>,
+  step: StepRecord<Of, ParamsOf<`${Root}/${Path}`>, T, Done>,
 ): Routes => {
   const pattern = `${root}/${path}` as const
   const backOf = (params: unknown): Place => back?.(paramsOf<Root>(root, params)) ?? { href: filledPath(root, params) }
-  const finding = (visit: Visit, params: unknown) => async () => await find(visit, paramsOf<Root>(root, params))
   return formPage(pattern, {
     by: area.key === 'desk' ? 'operator' : 'user',
     effect: step.effect,
     shareOf: 'session',
+    isPartOfPage: true, // a page that only says why it is not possible needs no proof
     form: step.form,
     show: async (visit, params) => {
       const given = givenTo(visit)
-      const found = await find(visit, paramsOf<Root>(root, params))
-      const question = await step.ask(visit, found, params, given)
+      const of = await find(visit, paramsOf<Root>(root, params))
       const { href, name } = backOf(params)
       const [above = ''] = href.split('?')
-      return page(
-        <ConfirmationPage
-          {...(belongsTo && { belongsTo: belongsTo(found) })}
-          {...question}
-          typeName={(await step.types?.(visit, params, async () => found)) ?? null}
-          visit={visit}
-          section={area.key}
-          nav={await navigationAbove(area, visit, slugOf(params), above)}
-          back={{ name, href: placeOf(href, given('from')) }}
-          action={visit.call.path}
-        />,
-      )
+      const frame = {
+        ...(belongsTo && { belongsTo: belongsTo(of) }),
+        visit,
+        section: area.key,
+        nav: await navigationAbove(area, visit, slugOf(params), above),
+        back: { name, href: placeOf(href, given('from')) },
+      } as const
+      const because = becauseOf(step, of, visit)
+      const question = because === null ? await step.ask(visit, of, params, given) : null
+      if (question === null || typeof question === 'string') {
+        const says = visit.refused?.error == null ? <p>{question ?? because}</p> : null // the refusal says it already
+        return page(<ConfirmationPage {...frame} title={linkOf(step, of)[0]} says={says} />)
+      }
+      await askFirst(visit, step.effect)
+      const typeName = step.types?.(of, visit) ?? null
+      return page(<ConfirmationPage {...frame} {...question} typeName={typeName} action={visit.call.path} />)
     },
     act: async (submission, params) => {
       const { visit, sent } = submission
-      const name = (await step.types?.(visit, params, finding(visit, params))) ?? null
+      const of = await find(visit, paramsOf<Root>(root, params))
+      const name = step.types?.(of, visit) ?? null
       if (name !== null && textOf(sent['typed']) !== name) throw badInput('typed', otherName)
       const place = placeOf(backOf(params).href, textOf(sent['from']))
-      const answer = await step.act(submission, params, finding(visit, params))
+      const answer = await step.act(submission, of, params)
       if (answer instanceof Response) return answer
       return isAgain(answer) ? 'again' : seeOther(withDone(place, answer))
     },

@@ -8,6 +8,7 @@ import { developmentCaller } from '../operations/support/owner.ts'
 import { operator, trace } from '../support/operator.ts'
 import { receivedArtifact } from '../support/received-artifact.ts'
 import { addApp, addUser, appToken, grantTokens, type Login, signIn } from '../support/world.ts'
+import { genuineTicket } from './support/genuine-ticket.ts'
 import { operatorWorldOfFile } from './support/operator-world.ts'
 import { hiddenFields, signedInBrowser } from './support/plain-browser.ts'
 
@@ -68,7 +69,7 @@ test('ending the access of a user ends sessions and grants, and leaves the passw
 
 test('operators cannot end their own access on the desk', async () => {
   const own = `/desk/users/${world.operator.id}/end-access`
-  const refused = await desk.submit(own, own)
+  const refused = await desk.post(own, { ticket: await genuineTicket(world, desk, own) })
   expect([refused.status, refused.text.includes('You cannot end your own access here')]).toEqual([400, true])
   expect((await desk.get('/desk/users')).status).toBe(200)
 })

@@ -103,7 +103,7 @@ test('a team in the browser', async () => {
   expect(await developer.getByRole('link', { name: 'Transfer the app' }).count()).toBe(0)
   await expectAccessible(developer)
   await developer.goto(at('/transfer'))
-  expect(await said(developer)).toContain('Only an owner of the app can do this.')
+  expect(await said(developer)).toContain('Only owners of the app can change this.')
   await expectAccessible(developer)
 
   // The developer is removed while they have a form open.

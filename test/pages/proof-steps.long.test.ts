@@ -65,7 +65,7 @@ test('what gives something to somebody, destroys or weakens it needs a proof', (
 const givesNothing =
   /\/(revoke|end|end-all|end-others|revoke-all|export|check|ping|resend[a-z-]*|reject|suspend|end-access)$/
 const givesSomething =
-  /\/(rotate|role|transfer|credentials|enable|activate|approve|publish|make-operator|reset-link|(?<!\/versions\/)delete|new)$/
+  /\/(rotate|role|transfer|credentials|enable|activate|approve|publish|make-operator|reset-link|(?<!\/versions\/:version\/)delete|new)$/
 
 test('no address of a form speaks against what the form says', () => {
   for (const [pattern, effect] of table.filter(([pattern]) => pattern !== '/console/new')) {

@@ -107,9 +107,11 @@ const renewSessions = async (change: OpenChange, caller: SessionCaller, session:
  * current one, or a stolen session would be enough to take over the account.
  */
 export const isForSomebodyElse =
-  (userId: string, message = 'You cannot reset your own password here: change it under Account, Password.'): Rule =>
+  (userId: string, message = ownPassword): Rule =>
   async (_, operatorId) =>
     operatorId === userId ? badInput('user', message) : null
+
+export const ownPassword = 'You cannot reset your own password here: change it under Account, Password.'
 
 /**
  * Gives a user a new password and ends their sessions. Grants stay. Of two resets at once only one succeeds, so a

@@ -188,7 +188,7 @@ export const refusalIfLastOperator = async (q: Queries, userId: string): Promise
   return remaining.length > 0 ? null : badInput('user', lastOperator)
 }
 
-const ownRights = 'You cannot remove your own operator rights: ask another operator.'
+export const ownRights = 'You cannot remove your own operator rights: ask another operator.'
 const lastOperator = 'This is the last operator who can sign in: make somebody else an operator first.'
 
 // Users as the builder sends them. A service key never creates, changes or ends an operator.

@@ -49,7 +49,7 @@ const show = async (visit: Visit): Promise<Response> => {
     <AppsPage
       title="Connected apps"
       about="These apps can act for you, within the permissions listed and no more."
-      actions={apps.length > 1 ? <StepButton visit={visit} step={revocationOfAll} of={null} params={{}} /> : null}
+      actions={apps.length > 1 ? <StepButton visit={visit} step={revocationOfAll} of={apps} params={{}} /> : null}
       visit={visit}
       tab={accountPaths.apps}
       notices={noticesOf(revocation, revocationOfAll)}

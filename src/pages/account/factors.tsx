@@ -54,12 +54,13 @@ export const factorRoutes = routes(() => [
 const ofFactors = stepsOf({
   area: accountArea,
   root: '/account/factors',
-  find: async () => null,
+  find: async ({ door, userId }) => await factorsOf(door.platform, userId),
   back: () => ({ href: accountPaths.factors, name: 'Second factors' }),
 })
 
 const totpRemoval = ofFactors('totp/remove', {
   link: ['Remove'],
+  unless: ({ totp }) => (totp === null ? 'You have no authenticator app set up.' : null),
   effect: 'weakens the sign-in',
   form: emptyForm,
   ask: (visit) => ({
@@ -81,6 +82,8 @@ const totpRemoval = ofFactors('totp/remove', {
 
 const newCodes = ofFactors('recovery-codes', {
   link: ['Create new codes'],
+  unless: ({ totp, passkeys }) =>
+    totp === null && passkeys.length === 0 ? 'Recovery codes come with a second factor, and you have none.' : null,
   effect: 'gives a secret',
   form: emptyForm,
   ask: () => ({
@@ -116,11 +119,9 @@ const showAll = async (visit: Visit): Promise<Response> => {
         label="Your second factors"
         rows={[
           <TotpRow visit={visit} factors={factors} />,
-          ...factors.passkeys.map((passkey) => <PasskeyRow visit={visit} passkey={passkey} />),
+          ...factors.passkeys.map((passkey) => <PasskeyRow visit={visit} factors={factors} passkey={passkey} />),
           <AddPasskeyRow visit={visit} />,
-          ...(factors.totp === null && factors.passkeys.length === 0
-            ? []
-            : [<CodesRow visit={visit} factors={factors} />]),
+          ...(newCodes.isPossible(factors, visit) ? [<CodesRow visit={visit} factors={factors} />] : []),
         ]}
         row={(row) => row}
       />
@@ -134,7 +135,7 @@ const showAll = async (visit: Visit): Promise<Response> => {
 
 type FactorsProps = { readonly visit: Visit; readonly factors: Factors }
 
-const TotpRow = ({ visit, factors: { totp } }: FactorsProps) => (
+const TotpRow = ({ visit, factors, factors: { totp } }: FactorsProps) => (
   <Row
     avatar={<IconTile name="shield" />}
     title="Authenticator app"
@@ -148,7 +149,7 @@ const TotpRow = ({ visit, factors: { totp } }: FactorsProps) => (
       totp === null ? (
         <SmallLink href={accountPaths.totp}>Set up</SmallLink>
       ) : (
-        <StepButton visit={visit} step={totpRemoval} of={null} params={{}} look="small">
+        <StepButton visit={visit} step={totpRemoval} of={factors} params={{}} look="small">
           {' '}
           the authenticator app
         </StepButton>
@@ -157,13 +158,13 @@ const TotpRow = ({ visit, factors: { totp } }: FactorsProps) => (
   />
 )
 
-const CodesRow = ({ visit, factors: { recoveryCodes } }: FactorsProps) => (
+const CodesRow = ({ visit, factors, factors: { recoveryCodes } }: FactorsProps) => (
   <Row
     avatar={<IconTile name="key" />}
     title="Recovery codes"
     badge={recoveryCodes < 3 ? <Badge tone="waiting">{`${recoveryCodes} left`}</Badge> : undefined}
     facts={[`${recoveryCodes} of ${recoveryCodeCount} left. Each signs you in once without your other factors.`]}
-    actions={<StepButton visit={visit} step={newCodes} of={null} params={{}} look="small" />}
+    actions={<StepButton visit={visit} step={newCodes} of={factors} params={{}} look="small" />}
   />
 )
 
@@ -271,9 +272,7 @@ const passkeyRemoval = ofFactors('passkeys/:id/remove', {
   link: ['Remove'],
   effect: 'weakens the sign-in',
   form: emptyForm,
-  ask: async (visit, _, { id }) => {
-    const { door, userId } = visit
-    const { passkeys, totp } = await factorsOf(door.platform, userId)
+  ask: (visit, { passkeys, totp }, { id }) => {
     const found = passkeys.find((passkey) => passkey.id === id)
     if (found === undefined) throw refuse('route_not_found')
     const isLast = totp === null && passkeys.length === 1
@@ -291,7 +290,7 @@ const passkeyRemoval = ofFactors('passkeys/:id/remove', {
       button: 'Remove it',
     }
   },
-  act: async ({ visit }, { id }) => {
+  act: async ({ visit }, _, { id }) => {
     await visit.asOwner().do(removeFactor, { kind: 'passkey', id })
     return 'passkey_removed'
   },
@@ -328,15 +327,15 @@ const showAdd = async (visit: Visit): Promise<Response> => {
   )
 }
 
-type PasskeyRowProps = { readonly visit: Visit; readonly passkey: Factors['passkeys'][number] }
+type PasskeyRowProps = FactorsProps & { readonly passkey: Factors['passkeys'][number] }
 
-const PasskeyRow = ({ visit, passkey: { id, name, createdAt, lastUsedAt } }: PasskeyRowProps) => (
+const PasskeyRow = ({ visit, factors, passkey: { id, name, createdAt, lastUsedAt } }: PasskeyRowProps) => (
   <Row
     avatar={<IconTile name="key" />}
     title={<bdi>{name}</bdi>}
     facts={['Passkey', <TimeFact words="Added" at={createdAt} />, <LastUsed at={lastUsedAt} never="Not used yet" />]}
     actions={
-      <StepButton visit={visit} step={passkeyRemoval} of={null} params={{ id }} look="small">
+      <StepButton visit={visit} step={passkeyRemoval} of={factors} params={{ id }} look="small">
         {' '}
         the passkey {name}
       </StepButton>

@@ -1,4 +1,5 @@
 import { listSessions, type SessionRecord } from '../../operations/sessions/own-sessions.ts'
+import { liveSessionsOf, type Reached } from '../../operations/reach.ts'
 import { Badge } from '../design/badge.tsx'
 import { ButtonForm } from '../design/form.tsx'
 import { IconTile } from '../design/icon.tsx'
@@ -23,17 +24,15 @@ const show = async (visit: Visit): Promise<Response> => {
   const asked = ownSessions.read(visit)
   const { q } = asked.values
   const sessions = await asked.rows((part) => listSessions(visit.door.platform, visit.session, part, q))
-  const { rows, olderHref } = sessions
+  const live = await liveSessionsOf(visit.door.platform, visit.userId)
   return page(
     <AccountPage
       title="Sessions"
       about="The browsers in which you are signed in."
       actions={
         <>
-          {rows.length > 1 || olderHref !== null || q !== '' ? (
-            <StepButton visit={visit} step={otherSessionsEnd} of={null} params={{}} />
-          ) : null}{' '}
-          <StepButton visit={visit} step={everySessionEnd} of={null} params={{}} />
+          <StepButton visit={visit} step={otherSessionsEnd} of={live} params={{}} />{' '}
+          <StepButton visit={visit} step={everySessionEnd} of={live} params={{}} />
         </>
       }
       visit={visit}
@@ -42,8 +41,8 @@ const show = async (visit: Visit): Promise<Response> => {
     >
       <FilterBar of={asked} isShown={isLong(sessions)} />
       <RowList
-        rows={rows}
-        row={(session) => <SessionRow visit={visit} session={session} />}
+        rows={sessions.rows}
+        row={(session) => <SessionRow visit={visit} live={live} session={session} />}
         empty={noMatch(sessions)}
       />
       <Pager of={sessions} />
@@ -52,7 +51,9 @@ const show = async (visit: Visit): Promise<Response> => {
   )
 }
 
-const SessionRow = ({ visit, session }: { readonly visit: Visit; readonly session: SessionRecord }) => {
+type SessionRowProps = { readonly visit: Visit; readonly live: Reached; readonly session: SessionRecord }
+
+const SessionRow = ({ visit, live, session }: SessionRowProps) => {
   const name = session.agent ?? 'Unknown browser'
   return (
     <Row
@@ -72,7 +73,7 @@ const SessionRow = ({ visit, session }: { readonly visit: Visit; readonly sessio
             Sign out here
           </ButtonForm>
         ) : (
-          <StepButton visit={visit} step={sessionEnd} of={null} params={{ key: session.key }} look="small">
+          <StepButton visit={visit} step={sessionEnd} of={live} params={{ key: session.key }} look="small">
             {': '}
             <bdi>{name}</bdi>, {session.address}
           </StepButton>

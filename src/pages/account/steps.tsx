@@ -9,7 +9,7 @@ import {
   revokeConnectedApps,
 } from '../../operations/connected-apps.ts'
 import { endInstall, ownsInstall } from '../../operations/installs/installs.ts'
-import { describeInstall, listOpenInstalls } from '../../operations/installs/lists.ts'
+import { type DescribedInstall, describeInstall, listOpenInstalls } from '../../operations/installs/lists.ts'
 import { revokeByUser } from '../../operations/oauth/revoke.ts'
 import { liveSessionsOf } from '../../operations/reach.ts'
 import {
@@ -60,25 +60,30 @@ const Also = ({ of: [count, one, many], children }: AlsoProps) =>
 export const revocation = stepsOf({
   area: appsArea,
   root: '/account/apps/:clientId',
-  find: async (visit, { clientId }) => await connectedApp(visit, clientId),
+  find: async (visit, { clientId }) => await findConnectedApp(visit, clientId),
   back: connectedApps,
 })('revoke', {
   link: ['Revoke access'],
   effect: 'takes away',
   form: alsoForm,
-  ask: async (visit, app) => ({
-    title: 'Revoke the access of this app?',
-    says: (
-      <p>
-        <ChosenName name={app.name} /> ({app.environment}) can then do nothing for you, on any device, until you allow
-        it again. It may keep what it has already read.
-      </p>
-    ),
-    counts: [[app.authorizations, 'authorization ends', 'authorizations end']],
-    button: 'Revoke access',
-    fields: <Also of={[await installsOf(visit, app), 'install ends', 'installs end']}>Also uninstall the app</Also>,
-  }),
-  act: async ({ visit, fields }, { clientId }) => {
+  ask: async (visit, app) =>
+    app === null
+      ? 'This app cannot act for you.'
+      : {
+          title: 'Revoke the access of this app?',
+          says: (
+            <p>
+              <ChosenName name={app.name} /> ({app.environment}) can then do nothing for you, on any device, until you
+              allow it again. It may keep what it has already read.
+            </p>
+          ),
+          counts: [[app.authorizations, 'authorization ends', 'authorizations end']],
+          button: 'Revoke access',
+          fields: (
+            <Also of={[await installsOf(visit, app), 'install ends', 'installs end']}>Also uninstall the app</Also>
+          ),
+        },
+  act: async ({ visit, fields }, _, { clientId }) => {
     const uninstalls = fields.also === 'yes'
     await visit.asOwner().do(revokeConnectedApps, { kind: 'one', clientId, uninstalls })
     return uninstalls ? 'revoked-uninstalled' : 'revoked'
@@ -92,15 +97,15 @@ export const revocation = stepsOf({
 export const revocationOfAll = stepsOf({
   area: appsArea,
   root: '/account/apps',
-  find: async () => null,
+  find: async ({ door, session }) => await listConnectedApps(door.platform, session),
   back: connectedApps,
 })('revoke-all', {
   link: ['Revoke access of every app'],
+  unless: (apps) => (apps.length === 0 ? 'No app can act for you.' : null),
   effect: 'takes away',
   form: emptyForm,
-  types: async ({ session }) => session.user.email,
-  ask: async ({ door, session }) => {
-    const apps = await listConnectedApps(door.platform, session)
+  types: (_, { session }) => session.user.email,
+  ask: (_, apps) => {
     const authorizations = apps.reduce((total, app) => total + app.authorizations, 0)
     return {
       title: 'Revoke the access of every app?',
@@ -147,7 +152,7 @@ export const authorizationEnd = stepsOf({
     ],
     button: 'Revoke the authorization',
   }),
-  act: async ({ visit }, { clientId, grantId }) => {
+  act: async ({ visit }, _, { clientId, grantId }) => {
     await visit.asOwner().do(revokeByUser, grantId)
     const isConnected = (await findConnectedApp(visit, clientId)) !== null
     return isConnected ? 'revoked-one' : seeOther(`${accountPaths.apps}?done=revoked`)
@@ -158,7 +163,7 @@ export const authorizationEnd = stepsOf({
 const ofSessions = stepsOf({
   area: accountArea,
   root: '/account/sessions',
-  find: async () => null,
+  find: async ({ door, userId }) => await liveSessionsOf(door.platform, userId),
   back: () => ({ href: accountPaths.sessions, name: 'Sessions' }),
 })
 
@@ -182,7 +187,7 @@ export const sessionEnd = ofSessions(':key/end', {
       button: 'End session',
     }
   },
-  act: async ({ visit }, { key }) => {
+  act: async ({ visit }, _, { key }) => {
     await visit.asOwner().do(endSession, key)
     return key === visit.session.sessionKey ? signedOut(visit) : 'ended'
   },
@@ -193,17 +198,15 @@ const signedOut = ({ door }: Visit): Response => seeOther('/signed-out', [forget
 
 export const otherSessionsEnd = ofSessions('end-others', {
   link: ['End all other sessions'],
+  unless: ({ count }) => (count > 1 ? null : 'You are signed in here and nowhere else.'),
   effect: 'takes away',
   form: emptyForm,
-  ask: async ({ door, userId }) => {
-    const { count, exact } = await liveSessionsOf(door.platform, userId)
-    return {
-      title: 'End all other sessions?',
-      says: <p>All other browsers are signed out at once. {unused}</p>,
-      counts: [[{ count: count - 1, exact }, 'other session ends', 'other sessions end']],
-      button: 'End all other sessions',
-    }
-  },
+  ask: (_, { count, exact }) => ({
+    title: 'End all other sessions?',
+    says: <p>All other browsers are signed out at once. {unused}</p>,
+    counts: [[{ count: count - 1, exact }, 'other session ends', 'other sessions end']],
+    button: 'End all other sessions',
+  }),
   act: async ({ visit }) => {
     await visit.asOwner().do(endOtherSessions)
     return 'ended-others'
@@ -215,10 +218,10 @@ export const everySessionEnd = ofSessions('end-all', {
   link: ['Sign out everywhere'],
   effect: 'takes away',
   form: emptyForm,
-  ask: async ({ door, userId }) => ({
+  ask: (_, sessions) => ({
     title: 'Sign out everywhere?',
     says: <p>Every browser is signed out at once, including this one. {unused}</p>,
-    counts: [[await liveSessionsOf(door.platform, userId), 'session ends', 'sessions end']],
+    counts: [[sessions, 'session ends', 'sessions end']],
     button: 'Sign out everywhere',
   }),
   act: async ({ visit }) => {
@@ -231,17 +234,15 @@ export const everySessionEnd = ofSessions('end-all', {
 export const uninstall = stepsOf({
   area: appsArea,
   root: '/installs/:id',
-  find: async ({ door, userId }, { id }) => {
+  find: async ({ door, userId }, { id }): Promise<EndingInstall> => {
     const install = await describeInstall(door.platform, id)
     if (install.userId !== userId) throw refuse('route_not_found')
     return install
   },
   back: () => ({ href: accountPaths.installs, name: 'Installs' }),
 })('end', {
-  link: (install: Parameters<typeof endingStep>[0]) => [
-    endingStep(install) === 'deactivate' ? 'Uninstall' : 'Withdraw',
-  ],
-  when: (install: Parameters<typeof endingStep>[0]) => endingStep(install) !== null,
+  link: (install) => [endingStep(install) === 'withdraw' ? 'Withdraw' : 'Uninstall'],
+  unless: (install) => (endingStep(install) === null ? 'This install has ended.' : null),
   effect: 'takes away',
   form: alsoForm,
   ask: async (visit, install) => {
@@ -263,7 +264,7 @@ export const uninstall = stepsOf({
       ),
     }
   },
-  act: async ({ visit, fields }, { id }) => {
+  act: async ({ visit, fields }, _, { id }) => {
     const end = fields.also === 'yes' ? endInstallAndAccess : endInstall
     return await visit.as(ownsInstall(id)).do(end, id)
   },
@@ -274,6 +275,10 @@ export const uninstall = stepsOf({
 })
 
 type InEnvironment = Parameters<typeof isOf>[0]
+/** What the pages with a link know of an install. */
+type EndingInstall = InEnvironment &
+  Parameters<typeof endingStep>[0] &
+  Pick<DescribedInstall, 'appName' | 'kind' | 'resource'>
 
 const installsOf = async ({ door, userId }: Visit, app: InEnvironment): Promise<number> =>
   (await listOpenInstalls(door.platform, userId)).filter(isOf(app)).length

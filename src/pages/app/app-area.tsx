@@ -190,14 +190,12 @@ export const stepsOfApp = (
       })),
   )
 
-/** The steps below a page of an app, which lead back to it, or to another one. */
-export const stepsBelow = <const Below extends string>(
+/** The steps below a page of an app about something of it, which lead back to the page with this name. */
+export const stepsBelow = <const Below extends string, Of extends AtApp>(
   below: Below,
-  name: string,
-  {
-    where = ['console', 'desk'],
-    page = below,
-  }: { readonly where?: readonly AppPlace['key'][]; readonly page?: string } = {},
+  [page, name]: readonly [page: AppTab, name: string],
+  find: (at: AppVisit, params: ParamsOf<`${Root}/${Below}`>) => Of | Promise<Of>,
+  where: readonly AppPlace['key'][] = ['console', 'desk'],
 ) =>
   stepsOf(
     ...where
@@ -205,8 +203,9 @@ export const stepsBelow = <const Below extends string>(
       .map(({ area, pattern, path }) => ({
         area,
         root: pattern(below),
-        find: async (visit: Visit, { slug }: Slug) => await appFor(visit, slug),
-        belongsTo: ({ app }: AppVisit) => app.name,
+        find: async (visit: Visit, params: ParamsOf<`${Root}/${Below}`>) =>
+          await find(await appFor(visit, params.slug), params),
+        belongsTo: ({ at }: Of) => at.app.name,
         back: ({ slug }: Slug) => ({ href: path(slug, page), name }),
       })),
   )
@@ -344,15 +343,18 @@ const AppSwitcher = ({ at: { app, others } }: AtApp) => (
   </details>
 )
 
+/** Why this person cannot do what needs the right; null if they can. Members add nothing to a suspended app. */
+export const whyNot = ({ as, app, may }: AppVisit, right: AppRight, adds = false): string | null => {
+  if (!may(right))
+    return `Only ${hasRight('admin', right) ? 'admins and owners' : 'owners'} of the app can change this.`
+  return adds && as === 'member' && app.status === 'suspended' ? 'An operator has suspended this app.' : null
+}
+
 type AllowedProps = AtApp & { readonly right: AppRight; readonly children: ComponentChildren }
 
 /** What only some roles may do. Others read who may. */
 export const Allowed = ({ at, right, children }: AllowedProps) =>
-  at.may(right) ? (
-    <>{children}</>
-  ) : (
-    <p class="muted">Only {hasRight('admin', right) ? 'admins and owners' : 'owners'} of the app can change this.</p>
-  )
+  at.may(right) ? <>{children}</> : <p class="muted">{whyNot(at, right)}</p>
 
 export const ClientId = ({ at: { app }, environment }: AtApp & { readonly environment: Environment }) => (
   <Copyable id={`client-${environment}`} value={app.clientIds[environment]} what={`the ${environment} client ID`} />

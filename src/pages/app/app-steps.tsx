@@ -1,5 +1,3 @@
-import { refuse } from '../../domain/errors.ts'
-import type { AppRight } from '../../domain/member.ts'
 import { mayInActiveApp, mayInApp } from '../../operations/acting-as.ts'
 import { deleteApp, setAppStatus, transferApp } from '../../operations/apps/apps.ts'
 import { inspectApp } from '../../operations/apps/lists.ts'
@@ -7,12 +5,11 @@ import { inviteMember } from '../../operations/apps/members.ts'
 import { endAppAccess } from '../../operations/end-access.ts'
 import { appTokensOf, reachOf } from '../../operations/reach.ts'
 import type { Affected } from '../design/confirmation.tsx'
-import { Field } from '../design/field.tsx'
+import { email, Fields } from '../design/field.tsx'
 import { ChosenName } from '../design/values.tsx'
-import { emptyForm, formOf, text } from '../form.ts'
+import { emptyForm, formOf } from '../form.ts'
 import { seeOther } from '../page.ts'
-import { roleWords } from '../words.ts'
-import { acting, type AppVisit, type AtApp, consolePath, stepsOfApp } from './app-area.tsx'
+import { acting, type AppVisit, type AtApp, consolePath, stepsOfApp, whyNot } from './app-area.tsx'
 import { showInvitation } from './members.tsx'
 
 // What ends an app or hands it over. Members offer it to somebody, who can accept; operators give it to them.
@@ -37,56 +34,46 @@ const accessOf = async ({ visit: { door }, app: { id } }: AppVisit): Promise<rea
   ]
 }
 
-/** @throws right_missing */
-const requireRight = ({ may }: AppVisit, right: AppRight): void => {
-  if (!may(right)) throw refuse('right_missing', { message: onlyOwners })
-}
-const onlyOwners = `Only an ${roleWords.owner[0].toLowerCase()} of the app can do this.`
+const transferForm = formOf({ email: email('New publisher’s email address') })
 
 const transferOffer = ofMembers('transfer', {
   link: ['Transfer the app', 'Another person becomes its publisher. You stay an owner.'],
+  unless: (at) => whyNot(at, 'transfer', true),
   effect: 'gives an app to somebody',
-  form: formOf({ email: text }),
-  ask: ({ door }, at) => {
-    requireRight(at, 'transfer')
-    return {
-      title: 'Transfer this app?',
-      says: (
-        <>
-          <p>
-            The next page shows a link to send to the new publisher
-            {door.platform.mailer === null ? '' : ', and they also receive one by email'}. When they accept, users see
-            their name as the publisher of <bdi>{at.app.name}</bdi>, and the app counts towards their quota. Until then
-            nothing changes.
-          </p>
-          <p>
-            The present publisher stays an owner until they leave or are removed. Secrets, tokens and grants stay valid.
-          </p>
-        </>
-      ),
-      button: 'Create the invitation',
-      tone: 'harmless',
-      fields: (
-        <Field
-          label="New publisher’s email address"
-          name="email"
-          input={{ type: 'email', required: true, maxLength: 254, autocomplete: 'off' }}
-        />
-      ),
-    }
-  },
-  act: async ({ visit, fields: { email }, ticket }, { slug }) => {
-    const input = { slug, email, role: 'publisher', invitedBy: visit.userId } as const
+  form: transferForm,
+  ask: ({ door }, at) => ({
+    title: 'Transfer this app?',
+    says: (
+      <>
+        <p>
+          The next page shows a link to send to the new publisher
+          {door.platform.mailer === null ? '' : ', and they also receive one by email'}. When they accept, users see
+          their name as the publisher of <bdi>{at.app.name}</bdi>, and the app counts towards their quota. Until then
+          nothing changes.
+        </p>
+        <p>
+          The present publisher stays an owner until they leave or are removed. Secrets, tokens and grants stay valid.
+        </p>
+      </>
+    ),
+    button: 'Create the invitation',
+    tone: 'harmless',
+    fields: <Fields of={transferForm} />,
+  }),
+  act: async ({ visit, fields, ticket }, _, { slug }) => {
+    const input = { slug, email: fields.email, role: 'publisher', invitedBy: visit.userId } as const
     const made = await acting(visit, mayInActiveApp(slug, 'transfer'), ticket).do(inviteMember, input)
     return showInvitation(visit, slug, made)
   },
   done: {},
 })
 
+const givingForm = formOf({ to: email('New owner’s email address') })
+
 const transfer = ofOperators('transfer', {
   link: ['Transfer this app', 'Another active user becomes its owner. Secrets, tokens and users stay.'],
   effect: 'gives an app to somebody',
-  form: formOf({ to: text }),
+  form: givingForm,
   ask: async ({ door }, at) => {
     const { owner } = await inspectApp(door.platform, at.app.slug)
     return {
@@ -97,19 +84,12 @@ const transfer = ofOperators('transfer', {
           Its secrets stay valid, and the previous owner may know them. Rotate them afterwards.
         </p>
       ),
-      fields: (
-        <Field
-          label="New owner’s email address"
-          name="to"
-          input={{ type: 'email', required: true, maxLength: 254, autocomplete: 'off' }}
-        />
-      ),
+      fields: <Fields of={givingForm} />,
       button: 'Transfer this app',
       tone: 'harmless',
     }
   },
-  act: async ({ visit, fields }, { slug }, find) => {
-    await find()
+  act: async ({ visit, fields }, _, { slug }) => {
     await acting(visit, mayInApp(slug, 'transfer')).do(transferApp, { slug, email: fields.to })
     return 'transferred'
   },
@@ -118,7 +98,7 @@ const transfer = ofOperators('transfer', {
 
 const suspension = ofOperators('suspend', {
   link: ['Suspend this app', 'Its secrets and tokens stop working until you activate it again.'],
-  when: ({ app }) => app.status === 'active',
+  unless: ({ app }) => (app.status === 'active' ? null : 'This app is suspended.'),
   effect: 'takes away',
   form: emptyForm,
   ask: async ({ door: { platform } }, { app }) => {
@@ -142,8 +122,7 @@ const suspension = ofOperators('suspend', {
       button: 'Suspend the app',
     }
   },
-  act: async ({ visit }, { slug }, find) => {
-    await find()
+  act: async ({ visit }, _, { slug }) => {
     await acting(visit, mayInApp(slug, 'settings')).do(setAppStatus, { slug, status: 'suspended' })
     return 'suspended'
   },
@@ -154,7 +133,7 @@ const accessEnd = ofOperators('end-access', {
   link: ['End all access', 'Every grant, session and token of the app ends. Users have to consent again.'],
   effect: 'takes away',
   form: emptyForm,
-  types: async (_, { slug }) => slug,
+  types: ({ app }) => app.slug,
   ask: async (_, at) => ({
     title: 'End all access of this app?',
     says: (
@@ -166,8 +145,7 @@ const accessEnd = ofOperators('end-access', {
     counts: await accessOf(at),
     button: 'End all access',
   }),
-  act: async ({ visit }, { slug }, find) => {
-    await find()
+  act: async ({ visit }, _, { slug }) => {
     await acting(visit, mayInApp(slug, 'settings')).do(endAppAccess, slug)
     return 'end-access'
   },
@@ -180,23 +158,21 @@ const deletion = stepsOfApp(['console', 'desk'])('delete', {
   link: ['Delete the app', 'It disappears for all members and users at once, and after 7 days it is removed.'],
   effect: 'destroys an app',
   form: emptyForm,
-  types: async (_, { slug }) => slug,
-  ask: async (_, at) => {
-    requireRight(at, 'delete')
-    return {
-      title: 'Delete this app?',
-      says: (
-        <p>
-          <Name at={at} /> disappears for all members and users at once, and all its tokens and grants are revoked. For
-          7 days {at.as === 'operator' ? 'you' : 'an operator'} can restore it, without these tokens and grants. Then it
-          is removed for good, except for its audit log. Until then its slug stays reserved.
-        </p>
-      ),
-      counts: await accessOf(at),
-      button: 'Delete this app',
-    }
-  },
-  act: async ({ visit }, { slug }) => {
+  types: ({ app }) => app.slug,
+  unless: (at) => whyNot(at, 'delete'),
+  ask: async (_, at) => ({
+    title: 'Delete this app?',
+    says: (
+      <p>
+        <Name at={at} /> disappears for all members and users at once, and all its tokens and grants are revoked. For 7
+        days {at.as === 'operator' ? 'you' : 'an operator'} can restore it, without these tokens and grants. Then it is
+        removed for good, except for its audit log. Until then its slug stays reserved.
+      </p>
+    ),
+    counts: await accessOf(at),
+    button: 'Delete this app',
+  }),
+  act: async ({ visit }, _, { slug }) => {
     await acting(visit, mayInApp(slug, 'delete')).do(deleteApp, slug)
     return visit.call.path.startsWith(consolePath) ? seeOther(`${consolePath}?done=deleted`) : 'deleted'
   },

@@ -1,7 +1,6 @@
 import { type Environment, environments } from '../../domain/app.ts'
 import { maximumLiveSecrets } from '../../domain/credential.ts'
 import { rightOverSecrets } from '../../domain/member.ts'
-import type { Door } from '../../http/door.ts'
 import { mayInActiveApp } from '../../operations/acting-as.ts'
 import {
   confirmCredential,
@@ -43,6 +42,7 @@ import {
   inEnvironment,
   pageOfApp,
   stepsBelow,
+  whyNot,
 } from './app-area.tsx'
 import { refuse } from '../../domain/errors.ts'
 import { appTokensOf } from '../../operations/reach.ts'
@@ -239,7 +239,7 @@ const Maker = ({ at: { visit, as, app }, secret: { createdBy } }: OfSecret) => {
 
 /** The only page that shows a secret. */
 const showNew = async (found: AppVisit, { id }: { readonly id: string }): Promise<Response> => {
-  const { at, secret: created, others } = await liveSecretOf(found.visit.door, found, id)
+  const { at, secret: created, others } = await liveSecretOf(found, id)
   const old = others[0]
   return secretPage(at.visit, (value) => (
     <AppPage at={at} tab="credentials" title={value === null ? 'Secret' : 'Your new secret'}>
@@ -323,16 +323,23 @@ const showEnded = async (visit: Visit, { slug }: Slug): Promise<Response> => {
 
 // What ends the client secrets of an app. In a suspended app members can revoke secrets, but make none.
 
-const ofSecrets = stepsBelow('credentials', 'Credentials')
-
 /** A secret of this app that has not ended, in its environment and with the others of it. @throws route_not_found for any other */
-const liveSecretOf = async ({ platform }: Door, found: AppVisit, id: string) => {
-  const live = await listLiveCredentials(platform, found.app.clientIds)
+const liveSecretOf = async (found: AppVisit, id: string) => {
+  const live = await listLiveCredentials(found.visit.door.platform, found.app.clientIds)
   const secret = environments.flatMap((environment) => live[environment]).find((one) => one.id === id)
   if (secret === undefined) throw refuse('route_not_found')
   const at = inEnvironment(found, secret.environment)
   return { at, secret, others: live[secret.environment].filter((one) => one.id !== id) }
 }
+
+const toCredentials = ['credentials', 'Credentials'] as const
+const ofSecret = (where?: readonly AppPlace['key'][]) =>
+  stepsBelow(
+    'credentials/:id',
+    toCredentials,
+    async (at, { id }): Promise<OfSecret> => await liveSecretOf(at, id),
+    where,
+  )
 
 export const secretName = ({ label }: Pick<ListedSecret, 'label'>): string => label ?? 'Secret without a label'
 
@@ -343,13 +350,13 @@ export const showSecret = (
   { id, clientSecret }: { readonly id: string; readonly clientSecret: string },
 ): Response => showOnce(visit, addressIn(visit, slug, 'credentials', id, 'secret'), clientSecret)
 
-const secretRevocation = ofSecrets(':id/revoke', {
+const secretRevocation = ofSecret()('revoke', {
   link: ['Revoke'],
-  when: ({ at, secret }: OfSecret) => at.may(rightOverSecrets(secret.environment)),
+  unless: ({ at, secret }) => whyNot(at, rightOverSecrets(secret.environment)),
   effect: 'takes away',
   form: emptyForm,
-  ask: async ({ door }, at, { id }) => {
-    const { secret, others } = await liveSecretOf(door, at, id)
+  ask: async ({ door }, { at, secret }, { id }) => {
+    const { others } = await liveSecretOf(at, id)
     const { environment, hint } = secret
     return {
       title: 'Revoke this secret?',
@@ -372,20 +379,19 @@ const secretRevocation = ofSecrets(':id/revoke', {
       button: 'Revoke this secret',
     }
   },
-  act: async ({ visit }, { slug, id }, find) => {
-    await liveSecretOf(visit.door, await find(), id)
+  act: async ({ visit }, _, { slug, id }) => {
     await acting(visit, ownsCredential(slug, id)).do(revokeCredential, id)
     return 'revoked'
   },
   done: { revoked: 'The secret is revoked. It has stopped working, and so have its app tokens.' },
 })
 
-export const secretRotation = ofSecrets('rotate', {
+export const secretRotation = stepsBelow('credentials', toCredentials, (at) => ({ at }))('rotate', {
   link: ['Rotate the secret'],
+  unless: ({ at }) => whyNot(at, rightOverSecrets(at.environment), true),
   effect: 'gives a secret',
   form: formOf({ environment: environmentField, graceHours: text }),
-  ask: async ({ door }, { app }, _, given) => {
-    const environment = environments.find((one) => one === given('environment')) ?? 'development'
+  ask: async ({ door }, { at: { app, environment } }) => {
     const secrets = (await listLiveCredentials(door.platform, app.clientIds))[environment]
     return {
       title: `Rotate the ${environment} secret?`,
@@ -408,8 +414,7 @@ export const secretRotation = ofSecrets('rotate', {
       ),
     }
   },
-  act: async ({ visit, fields: { environment, graceHours }, ticket }, { slug }) => {
-    const { app } = await appFor(visit, slug)
+  act: async ({ visit, fields: { environment, graceHours }, ticket }, { at: { app } }, { slug }) => {
     const input = { clientId: app.clientIds[environment], graceHours: numberIn(graceHours) }
     const may = mayInActiveApp(slug, rightOverSecrets(environment))
     return showSecret(visit, slug, await acting(visit, may, ticket).do(rotateCredential, input))
@@ -419,13 +424,15 @@ export const secretRotation = ofSecrets('rotate', {
 })
 
 /** Only operators can know what became of a secret while data was lost. */
-const secretConfirmation = stepsBelow('credentials', 'Credentials', { where: ['desk'] })(':id/confirm', {
+const secretConfirmation = ofSecret(['desk'])('confirm', {
   link: ['Reactivate'],
-  when: ({ at, secret }: OfSecret) => at.as === 'operator' && secret.status === 'suspended',
+  unless: ({ at, secret }) => {
+    if (at.as === 'member') return 'Only an operator can do this.'
+    return secret.status === 'suspended' ? null : 'This secret is not suspended.'
+  },
   effect: 'gives a right',
   form: emptyForm,
-  ask: async ({ door }, at, { id }) => {
-    const { secret } = await liveSecretOf(door, at, id)
+  ask: (_, { at, secret }, { id }) => {
     return {
       title: 'Reactivate this secret?',
       says: (
@@ -439,8 +446,7 @@ const secretConfirmation = stepsBelow('credentials', 'Credentials', { where: ['d
       tone: 'harmless',
     }
   },
-  act: async ({ visit }, { slug, id }, find) => {
-    await liveSecretOf(visit.door, await find(), id)
+  act: async ({ visit }, _, { slug, id }) => {
     await acting(visit, ownsCredential(slug, id)).do(confirmCredential, id)
     return 'confirmed'
   },

@@ -44,6 +44,7 @@ import {
   stepsBelow,
   stepsOfApp,
   consolePath,
+  whyNot,
 } from './app-area.tsx'
 import { refuse } from '../../domain/errors.ts'
 import { badInput } from '../../operations/decide.ts'
@@ -253,14 +254,15 @@ const LinkPage = ({ at, at: { app }, made, link, isMailed }: LinkPageProps) => (
   </AppPage>
 )
 
-const ofMembers = stepsBelow('members', 'Members')
-
 /** A member who is not the publisher. @throws route_not_found */
 const memberOf = async ({ visit: { door }, app }: AppVisit, id: string) => {
   const member = (await listMembers(door.platform, app.slug)).find(({ userId }) => userId === id)
   if (member === undefined || member.isPublisher) throw refuse('route_not_found')
   return member
 }
+
+const toMembers = ['members', 'Members'] as const
+const ofMember = stepsBelow('members/:id', toMembers, async (at, { id }) => ({ at, member: await memberOf(at, id) }))
 
 /** The role that a form names. @throws invalid_request */
 const roleIn = (fields: { readonly role: string }) => {
@@ -271,7 +273,8 @@ const roleIn = (fields: { readonly role: string }) => {
 
 type OfMember = { readonly at: AppVisit; readonly member: TeamMember }
 
-const mayChange = ({ at, member }: OfMember): boolean => !member.isPublisher && at.may(rightOverRole(member.role))
+const whyNotChange = ({ at, member }: OfMember): string | null =>
+  member.isPublisher ? 'The publisher of an app stays an owner of it.' : whyNot(at, rightOverRole(member.role))
 
 const Person = ({ name, email }: { readonly name: string; readonly email: string }) => (
   <>
@@ -294,18 +297,18 @@ const KeepsSecrets = ({ at: { visit, app } }: AtApp) => {
 /** Members leave by themselves, which is another step. */
 const isSelf = ({ at, member }: OfMember): boolean => at.as === 'member' && member.userId === at.visit.userId
 
-const memberRemoval = ofMembers(':id/remove', {
+const memberRemoval = ofMember('remove', {
   link: ['Remove'],
-  when: (of: OfMember) => mayChange(of) && !isSelf(of),
+  unless: (of) => (isSelf(of) ? 'To leave an app is a step of its own, on the page of its members.' : whyNotChange(of)),
   effect: 'takes away',
   form: emptyForm,
-  ask: async (_, at, { id }) => ({
+  ask: (_, { at, member }) => ({
     title: 'Remove this member?',
     says: (
       <>
         <p>
-          <Person {...await memberOf(at, id)} /> loses access to <bdi>{at.app.name}</bdi> at once. Pending invitations
-          that they created stop working.
+          <Person {...member} /> loses access to <bdi>{at.app.name}</bdi> at once. Pending invitations that they created
+          stop working.
         </p>
         <p>
           <KeepsSecrets at={at} />
@@ -314,34 +317,31 @@ const memberRemoval = ofMembers(':id/remove', {
     ),
     button: 'Remove the member',
   }),
-  act: async ({ visit }, { slug, id }) => {
+  act: async ({ visit }, _, { slug, id }) => {
     await acting(visit, mayChangeMember(slug, id, null)).do(removeMember, { slug, userId: id })
     return 'removed'
   },
   done: { removed: 'The member is removed.' },
 })
 
-const roleChange = ofMembers(':id/role', {
+const roleChange = ofMember('role', {
   link: ['Change role'],
-  when: mayChange,
+  unless: whyNotChange,
   effect: 'gives a right',
   form: formOf({ role: text }),
-  ask: async (_, at, { id }) => {
-    const member = await memberOf(at, id)
-    return {
-      title: 'Change the role of this member?',
-      says: (
-        <p>
-          <Person {...member} /> is now {offerWords[member.role]} of <bdi>{at.app.name}</bdi>. The new role takes effect
-          at once.
-        </p>
-      ),
-      button: 'Change the role',
-      tone: 'harmless',
-      fields: <RoleChoices at={at} chosen={member.role} />,
-    }
-  },
-  act: async ({ visit, fields }, { slug, id }) => {
+  ask: (_, { at, member }) => ({
+    title: 'Change the role of this member?',
+    says: (
+      <p>
+        <Person {...member} /> is now {offerWords[member.role]} of <bdi>{at.app.name}</bdi>. The new role takes effect
+        at once.
+      </p>
+    ),
+    button: 'Change the role',
+    tone: 'harmless',
+    fields: <RoleChoices at={at} chosen={member.role} />,
+  }),
+  act: async ({ visit, fields }, _, { slug, id }) => {
     const role = roleIn(fields)
     await acting(visit, mayChangeMember(slug, id, role)).do(changeMemberRole, { slug, userId: id, role })
     return 'changed'
@@ -368,55 +368,54 @@ const RoleChoices = ({ at, chosen }: AtApp & { readonly chosen: string }) => (
 export const showInvitation = (visit: Visit, slug: string, { id, link, isMailed }: MadeInvitation): Response =>
   showOnce(visit, addressIn(visit, slug, 'invitations', id), link, isMailed ? { mailed: 'yes' } : {})
 
-type OfInvitation = { readonly at: AppVisit; readonly invitation: PendingInvitation }
+const ofInvitation = stepsBelow('invitations/:id', toMembers, async (at, { id }) => {
+  const invitation = (await listInvitations(at.visit.door.platform, at.app.id)).find((one) => one.id === id)
+  if (invitation === undefined) throw refuse('route_not_found')
+  return { at, invitation }
+})
 
-const invitationEnd = stepsBelow('invitations', 'Members', { page: 'members' })(':id/revoke', {
+const invitationEnd = ofInvitation('revoke', {
   link: ['Revoke'],
-  when: ({ at, invitation }: OfInvitation) => at.may(rightOverRole(invitation.role)),
+  unless: ({ at, invitation: { role } }) => whyNot(at, rightOverRole(role)),
   effect: 'takes away',
   form: emptyForm,
-  ask: async ({ door }, { app }, { id }) => {
-    const found = (await listInvitations(door.platform, app.id)).find((one) => one.id === id)
-    if (found === undefined) throw refuse('route_not_found')
-    return {
-      title: 'Revoke this invitation?',
-      says: (
-        <p>
-          The link that lets <bdi>{found.email}</bdi> become {offerWords[found.role]} of <bdi>{app.name}</bdi> stops
-          working at once.
-        </p>
-      ),
-      button: 'Revoke the invitation',
-    }
-  },
-  act: async ({ visit }, { slug, id }) => {
+  ask: (_, { at, invitation: { email, role } }) => ({
+    title: 'Revoke this invitation?',
+    says: (
+      <p>
+        The link that lets <bdi>{email}</bdi> become {offerWords[role]} of <bdi>{at.app.name}</bdi> stops working at
+        once.
+      </p>
+    ),
+    button: 'Revoke the invitation',
+  }),
+  act: async ({ visit }, _, { slug, id }) => {
     await acting(visit, mayRevokeInvitation(slug, id)).do(revokeInvitation, { slug, id })
     return 'revoked'
   },
   done: { revoked: 'The invitation is revoked. Its link no longer works.' },
 })
 
-const leaving = stepsOfApp(['console'], ['members', 'Members'])('leave', {
+const leaving = stepsOfApp(['console'], toMembers)('leave', {
   link: ['Leave'],
   effect: 'takes away',
   form: emptyForm,
-  ask: ({ userId }, { app, path }) => {
-    const isPublisher = app.ownerId === userId
-    return {
-      title: 'Leave this app?',
-      says: isPublisher ? (
-        <p>
-          The publisher of an app cannot leave it. <a href={path('transfer')}>Transfer the app</a> first.
-        </p>
-      ) : (
-        <p>
-          You lose access to <bdi>{app.name}</bdi> at once. To come back, you need a new invitation.
-        </p>
-      ),
-      button: isPublisher ? null : 'Leave the app',
-    }
-  },
-  act: async ({ visit }, { slug }) => {
+  unless: ({ app, path }, { userId }) =>
+    app.ownerId === userId ? (
+      <>
+        The publisher of an app cannot leave it. <a href={path('transfer')}>Transfer the app</a> first.
+      </>
+    ) : null,
+  ask: (_, { app }) => ({
+    title: 'Leave this app?',
+    says: (
+      <p>
+        You lose access to <bdi>{app.name}</bdi> at once. To come back, you need a new invitation.
+      </p>
+    ),
+    button: 'Leave the app',
+  }),
+  act: async ({ visit }, _, { slug }) => {
     await acting(visit, mayInApp(slug, 'view')).do(removeMember, { slug, userId: visit.userId })
     return seeOther(`${consolePath}?done=left`)
   },

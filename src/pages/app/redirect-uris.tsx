@@ -21,12 +21,12 @@ import {
   Allowed,
   appFor,
   AppPage,
-  type AppVisit,
   type AtApp,
   environmentField,
   inBoth,
   type AppPlace,
   stepsBelow,
+  whyNot,
 } from './app-area.tsx'
 
 const uriForm = formOf({ environment: environmentField, uri: text, back: optionalText })
@@ -62,12 +62,12 @@ export const redirectUriRoutes = (place: AppPlace) =>
     }),
   ])
 
-export const uriRemoval = stepsBelow('redirect-uris', 'Redirect URIs')('remove', {
+export const uriRemoval = stepsBelow('redirect-uris', ['redirect-uris', 'Redirect URIs'], (at) => ({ at }))('remove', {
   link: ['Remove'],
-  when: ({ may }: AppVisit) => may('settings'),
+  unless: ({ at }) => whyNot(at, 'settings'),
   effect: 'sends codes elsewhere',
   form: formOf({ environment: environmentField, uri: text }),
-  ask: async ({ door }, { app }, { slug }, given) => {
+  ask: async ({ door }, { at: { app } }, { slug }, given) => {
     const { redirectUris } = await listRedirectUris(door.platform, slug)
     const uri = given('uri')
     const environment = environments.find((one) => one === given('environment') && redirectUris[one].includes(uri))
@@ -96,8 +96,7 @@ export const uriRemoval = stepsBelow('redirect-uris', 'Redirect URIs')('remove',
       ),
     }
   },
-  act: async ({ visit, fields: { environment, uri } }, { slug }) => {
-    await appFor(visit, slug)
+  act: async ({ visit, fields: { environment, uri } }, _, { slug }) => {
     await acting(visit, mayInApp(slug, 'settings')).do(removeRedirectUri, { slug, environment, uri })
     return 'uri-removed'
   },
@@ -144,7 +143,7 @@ const show = async (visit: Visit, { slug }: Slug): Promise<Response> => {
                 <StepButton
                   visit={visit}
                   step={uriRemoval}
-                  of={at}
+                  of={{ at }}
                   params={{ slug }}
                   query={{ environment, uri }}
                   look="small"

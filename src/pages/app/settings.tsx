@@ -271,11 +271,13 @@ const DangerZone = ({ at }: AtApp) => (
   </section>
 )
 
-const scopeTaking = stepsBelow('settings', 'Settings', { where: ['desk'] })('given-scopes/take', {
+const toSettings = ['settings', 'Settings'] as const
+
+const scopeTaking = stepsBelow('settings', toSettings, (at) => ({ at }), ['desk'])('given-scopes/take', {
   link: ['Take back'],
   effect: 'takes scopes from an app',
   form: formOf({ scope: text }),
-  ask: async ({ door }, { app }, _, given) => {
+  ask: async ({ door }, { at: { app } }, _, given) => {
     const name = app.givenScopes.find((each) => each === given('scope'))
     if (name === undefined) throw refuse('route_not_found')
     const words = wordsOf(await readCatalogue(door.platform), name)
@@ -291,7 +293,7 @@ const scopeTaking = stepsBelow('settings', 'Settings', { where: ['desk'] })('giv
       fields: <input type="hidden" name="scope" value={name} />,
     }
   },
-  act: async ({ visit, fields: { scope: name } }, { slug }) => {
+  act: async ({ visit, fields: { scope: name } }, _, { slug }) => {
     await acting(visit, mayInApp(slug, 'settings')).do(takeScope, { slug, name })
     return 'taken'
   },
@@ -333,7 +335,7 @@ const GivenScopes = ({ at, catalogue }: AtApp & { readonly catalogue: ScopeCatal
               <StepButton
                 visit={visit}
                 step={scopeTaking}
-                of={at}
+                of={{ at }}
                 params={{ slug }}
                 query={{ scope: name }}
                 look="small"

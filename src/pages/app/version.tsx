@@ -29,8 +29,8 @@ import {
   inConsole,
   pageOfApp,
   stepsBelow,
+  whyNot,
 } from './app-area.tsx'
-import { refuse } from '../../domain/errors.ts'
 import { mayInActiveApp, mayInApp } from '../../operations/acting-as.ts'
 
 const notices = {
@@ -74,32 +74,34 @@ export const appVersionRoutes = routes(() => [
   }),
 ])
 
-export const draftRemoval = stepsBelow('versions', 'Versions', { where: ['console'] })('delete', {
+const ofVersion = stepsBelow(
+  'versions/:version',
+  ['versions', 'Versions'],
+  async (at, { version }): Promise<OfVersion> => ({
+    at,
+    version: await findVersion(at.visit.door.platform, at.app, version),
+  }),
+  ['console'],
+)
+
+export const draftRemoval = ofVersion('delete', {
   link: ['Delete'],
-  when: ({ may }: AppVisit) => may('release'),
+  unless: ({ at, version }) =>
+    version.status === 'draft' ? whyNot(at, 'release') : 'Only a draft can be deleted. This version was submitted.',
   effect: 'takes away',
-  form: formOf({ id: text, version: text }),
-  ask: async ({ door }, { app }, _, given) => {
-    const found = await findVersion(door.platform, app, given('version'))
-    if (found.status !== 'draft') throw refuse('version_locked')
-    return {
-      title: `Delete the draft ${found.version}?`,
-      says: (
-        <p>
-          Its content and its file are removed. If it is the development head, the newest version that is left becomes
-          the head. Nothing changes for users.
-        </p>
-      ),
-      button: 'Delete this draft',
-      fields: (
-        <>
-          <input type="hidden" name="id" value={found.id} />
-          <input type="hidden" name="version" value={found.version} />
-        </>
-      ),
-    }
-  },
-  act: async ({ visit, fields: { id }, ticket }, { slug }) => {
+  form: formOf({ id: text }),
+  ask: (_, { version }) => ({
+    title: `Delete the draft ${version.version}?`,
+    says: (
+      <p>
+        Its content and its file are removed. If it is the development head, the newest version that is left becomes the
+        head. Nothing changes for users.
+      </p>
+    ),
+    button: 'Delete this draft',
+    fields: <input type="hidden" name="id" value={version.id} />,
+  }),
+  act: async ({ visit, fields: { id }, ticket }, _, { slug }) => {
     await acting(visit, mayInApp(slug, 'release'), ticket).do(removeDraft, { slug, id })
     return 'draft-removed'
   },
@@ -176,25 +178,22 @@ const show = async (visit: Visit, { slug, version: name }: Named): Promise<Respo
   )
 }
 
-type ActionsProps = AtApp & { readonly version: VersionRecord }
+type OfVersion = AtApp & { readonly version: VersionRecord }
 
 /** What the developer can do with this version besides the next step. */
-const Actions = ({ at, version }: ActionsProps) => {
+const Actions = ({ at, version }: OfVersion) => {
   const rollback = (environment: Environment) =>
     `${at.path('rollbacks', 'new')}?${new URLSearchParams({ environment, to: version.version }).toString()}`
   const { current, status } = version
   return (
     <>
       {status === 'draft' ? <LinkButton href={at.path('versions', version.version, 'edit')}>Edit</LinkButton> : null}
-      {status === 'draft' ? (
-        <StepButton
-          visit={at.visit}
-          step={draftRemoval}
-          of={at}
-          params={{ slug: at.app.slug }}
-          query={{ version: version.version }}
-        />
-      ) : null}
+      <StepButton
+        visit={at.visit}
+        step={draftRemoval}
+        of={{ at, version }}
+        params={{ slug: at.app.slug, version: version.version }}
+      />
       {current.development ? null : (
         <LinkButton href={rollback('development')}>Make it the development head</LinkButton>
       )}
@@ -242,8 +241,7 @@ const Rejection = ({ rejection }: Pick<VersionRecord, 'rejection'>) =>
     </section>
   )
 
-type MoveFormProps = AtApp & {
-  readonly version: VersionRecord
+type MoveFormProps = OfVersion & {
   /** The live version, which the decision is bound to; null without one. */
   readonly liveId: string | null
 }

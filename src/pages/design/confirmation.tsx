@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Reached } from '../../operations/reach.ts'
 import { Field } from './field.tsx'
-import { Form, SendOrCancel } from './form.tsx'
+import { Form, LinkButton, SendOrCancel } from './form.tsx'
 import { type AreaNavigation, Layout } from './shell.tsx'
 import type { Visit } from '../visit.ts'
 
@@ -24,14 +24,14 @@ type ConfirmationPageProps = {
   readonly typeName?: string | null
   /** Further fields of the form. */
   readonly fields?: ComponentChildren
-  /** Null if it cannot be done: the page only says why. */
-  readonly button: string | null
+  /** Without it the page has no form: it says why it cannot be done. */
+  readonly button?: string
   /** `harmless` if nothing ends and the step can be undone: the button is not red. */
   readonly tone?: 'ending' | 'harmless'
   /** The page that the person came from; without a name it is that of what the page belongs to. */
   readonly back: { readonly href: string; readonly name?: string | undefined }
   /** The address of this page, which also takes the form. */
-  readonly action: string
+  readonly action?: string
 }
 
 /** Asks before something ends or is handed over. Only this page has a red button. */
@@ -39,6 +39,8 @@ export const ConfirmationPage = ({
   counts = [],
   tone = 'ending',
   typeName = null,
+  button,
+  action = '',
   ...question
 }: ConfirmationPageProps) => (
   <Layout
@@ -62,22 +64,26 @@ export const ConfirmationPage = ({
         </ul>
       )}
     </div>
-    <Form action={question.action} visit={question.visit}>
-      <input type="hidden" name="from" value={question.back.href} />
-      {question.fields}
-      {typeName === null ? null : (
-        <Field
-          label={
-            <>
-              To confirm, type <strong class="whole">{typeName}</strong>
-            </>
-          }
-          name="typed"
-          input={{ required: true, autocomplete: 'off', spellcheck: false }}
-        />
-      )}
-      <SendOrCancel button={question.button} back={question.back.href} isRed={tone === 'ending'} />
-    </Form>
+    {button === undefined ? (
+      <LinkButton href={question.back.href}>Go back</LinkButton>
+    ) : (
+      <Form action={action} visit={question.visit}>
+        <input type="hidden" name="from" value={question.back.href} />
+        {question.fields}
+        {typeName === null ? null : (
+          <Field
+            label={
+              <>
+                To confirm, type <strong class="whole">{typeName}</strong>
+              </>
+            }
+            name="typed"
+            input={{ required: true, autocomplete: 'off', spellcheck: false }}
+          />
+        )}
+        <SendOrCancel button={button} back={question.back.href} isRed={tone === 'ending'} />
+      </Form>
+    )}
   </Layout>
 )
 

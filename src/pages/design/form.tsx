@@ -119,22 +119,15 @@ export const MainLink = linkLooking('button primary')
 /** The same in a row. */
 export const SmallLink = linkLooking('button small')
 
-type SendOrCancelProps = {
-  /** Null if there is nothing to send. */
-  readonly button: string | null
-  readonly back: string
-  readonly isRed?: boolean
-}
+type SendOrCancelProps = { readonly button: string; readonly back: string; readonly isRed?: boolean }
 
 /** The end of a form: its button, and the way out. */
 export const SendOrCancel = ({ button, back, isRed = false }: SendOrCancelProps) => (
   <div class="beside">
-    {button === null ? null : (
-      <button type="submit" class={isRed ? 'danger primary' : 'primary'}>
-        {button}
-      </button>
-    )}
-    <LinkButton href={back}>{button === null ? 'Go back' : 'Cancel'}</LinkButton>
+    <button type="submit" class={isRed ? 'danger primary' : 'primary'}>
+      {button}
+    </button>
+    <LinkButton href={back}>Cancel</LinkButton>
   </div>
 )
 

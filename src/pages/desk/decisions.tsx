@@ -15,7 +15,7 @@ import { StepButton, stepsOf } from '../step.tsx'
 import { readSeen, seenField } from '../version.tsx'
 import type { Values } from '../kept-form.ts'
 import type { Visit } from '../visit.ts'
-import { deskArea, notAsShown, reviewPath } from './desk-page.tsx'
+import { deskArea, notAsShown, reviewPath, statusNow } from './desk-page.tsx'
 
 type DecisionsProps = {
   readonly visit: Visit
@@ -120,6 +120,7 @@ export const rejection = stepsOf({
   back: ({ slug, version }) => ({ href: reviewPath(slug, version), name: `Version ${version}` }),
 })('reject', {
   link: ['Reject this version'],
+  unless: ({ version: { status } }) => (status === 'submitted' ? null : statusNow[status]),
   effect: 'takes away',
   form: rejectionForm,
   ask: (visit, { app, version, seen }, _, given) => {
@@ -144,9 +145,8 @@ export const rejection = stepsOf({
       ),
     }
   },
-  act: async ({ visit, fields }, { slug, version }, find) => {
+  act: async ({ visit, fields }, review, { slug, version }) => {
     const { seen, message, path, reason, intent } = fields
-    const review = await find()
     const { status } = review.version
     if (status !== 'submitted' || seen !== seenField(review.seen)) throw notAsShown(status)
     if (intent === 'rows') return 'again'
@@ -158,7 +158,7 @@ export const rejection = stepsOf({
     const moved = await outcomeOf(visit.asOperator().do(moveVersion, move))
     // Somebody else has decided since the check above.
     if (moved.kind === 'refused' && moved.error.code === 'version_not_eligible') {
-      throw notAsShown((await find()).version.status)
+      throw notAsShown((await readReview(visit.door.platform, slug, version)).version.status)
     }
     if (moved.kind === 'refused') throw moved.error
     return await afterDecision(visit, { slug, version }, 'reject', 'rejected')

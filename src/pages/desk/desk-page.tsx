@@ -137,17 +137,21 @@ export const Owner = ({ owner: { id, name, email } }: OwnerProps) => (
 )
 
 /** The refusal of a decision about a version that has changed since the page was shown. */
-export const notAsShown = (status: VersionStatus): PlatformError =>
-  refuse('version_not_eligible', { message: changedWords[status], details: { status } })
+export const notAsShown = (status: VersionStatus): PlatformError => {
+  const message = status === 'submitted' ? changedSince : `${statusNow[status]} Your decision changed nothing.`
+  return refuse('version_not_eligible', { message, details: { status } })
+}
 
-const changedWords: Readonly<Record<VersionStatus, string>> = {
-  draft: 'The developer has withdrawn this version. Your decision changed nothing.',
-  submitted:
-    'This version, or the live version, has changed since you opened this page. Nothing was decided. Review it again, then decide.',
-  approved: 'This version is already approved. Your decision changed nothing.',
-  active: 'This version is already live. Your decision changed nothing.',
-  superseded: 'This version has already been live and superseded. Your decision changed nothing.',
-  rejected: 'This version is already rejected. Your decision changed nothing.',
+const changedSince =
+  'This version, or the live version, has changed since you opened this page. Nothing was decided. Review it again, then decide.'
+
+/** Why nobody decides about a version that does not wait for it. */
+export const statusNow: Readonly<Record<Exclude<VersionStatus, 'submitted'>, string>> = {
+  draft: 'The developer has withdrawn this version.',
+  approved: 'This version is already approved.',
+  active: 'This version is already live.',
+  superseded: 'This version has already been live and superseded.',
+  rejected: 'This version is already rejected.',
 }
 
 type DeskForm<Path extends string, T extends TProperties> = Pick<

@@ -69,7 +69,7 @@ const Where = ({ install }: { readonly install: DescribedInstall }) => (
 
 const rejection = ofInstall('reject', {
   link: ['Reject'],
-  when: ({ approval }) => approval === 'pending',
+  unless: ({ approval }) => (approval === 'pending' ? null : 'This install is already decided.'),
   effect: 'takes away',
   form: emptyForm,
   ask: (_, install) => ({
@@ -91,7 +91,10 @@ const rejection = ofInstall('reject', {
 
 const deactivation = ofInstall('deactivate', {
   link: ['Deactivate'],
-  when: ({ approval, state }) => approval !== 'pending' && state === 'active',
+  unless: ({ approval, state }) => {
+    if (approval === 'pending') return 'This install waits for a decision.'
+    return state === 'active' ? null : 'This install has ended.'
+  },
   effect: 'takes away',
   form: emptyForm,
   ask: (_, install) => ({

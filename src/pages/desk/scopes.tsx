@@ -90,7 +90,7 @@ const retirement = stepsOf({
   belongsTo: ({ name }) => name,
 })('retire', {
   link: ['Retire the scope', 'Apps, grants and tokens lose it at once, for good.'],
-  when: ({ retiredAt }) => retiredAt === null,
+  unless: ({ retiredAt }) => (retiredAt === null ? null : 'This scope is retired.'),
   effect: 'takes scopes from an app',
   form: emptyForm,
   ask: async ({ door }, scope) => {
@@ -108,11 +108,10 @@ const retirement = stepsOf({
         [reach.grants, 'grant loses it', 'grants lose it'],
         [reach.endedGrants, 'grant has no other scope and ends', 'grants have no other scope and end'],
       ],
-      button: scope.retiredAt === null ? 'Retire the scope' : null,
+      button: 'Retire the scope',
     }
   },
-  act: async ({ visit }, { name }, find) => {
-    await find()
+  act: async ({ visit }, { name }) => {
     await visit.asOperator().do(retireScope, name)
     return 'retired'
   },

@@ -231,9 +231,11 @@ const ofKey = stepsOf({
 const showNewKey = (visit: Visit, { id, secret }: { readonly id: string; readonly secret: string }): Response =>
   showOnce(visit, serviceKeyPath(id, 'new'), secret)
 
+const whyEnded = ({ status }: ServiceKeyRecord) => (status === 'ended' ? 'This key has ended.' : null)
+
 const confirmation = ofKey('confirm', {
   link: ['Reactivate the key', 'It was suspended because data was lost.'],
-  when: ({ status }) => status === 'suspended',
+  unless: ({ status }) => (status === 'suspended' ? null : 'This key is not suspended.'),
   effect: 'gives a right',
   form: emptyForm,
   ask: () => ({
@@ -247,8 +249,7 @@ const confirmation = ofKey('confirm', {
     button: 'Reactivate the key',
     tone: 'harmless',
   }),
-  act: async ({ visit }, { id }, find) => {
-    await find()
+  act: async ({ visit }, { id }) => {
     await visit.asOperator().do(confirmServiceKey, id)
     return 'confirmed'
   },
@@ -257,6 +258,7 @@ const confirmation = ofKey('confirm', {
 
 const rotation = ofKey('rotate', {
   link: ['Rotate the key', 'Creates a new one with the same rights. The old one ends later.'],
+  unless: whyEnded,
   effect: 'gives a secret',
   form: formOf({ graceHours: text }),
   ask: () => ({
@@ -270,8 +272,7 @@ const rotation = ofKey('rotate', {
     button: 'Rotate the key',
     fields: <GraceField label="Hours until the old key ends" hint="0 ends it at once." />,
   }),
-  act: async ({ visit, fields, ticket }, { id }, find) => {
-    await find()
+  act: async ({ visit, fields, ticket }, { id }) => {
     const graceHours = numberIn(fields.graceHours)
     return showNewKey(visit, await visit.asOperator({ ticket }).do(rotateServiceKey, { id, graceHours }))
   },
@@ -282,6 +283,7 @@ const rotation = ofKey('rotate', {
 
 const revocation = ofKey('revoke', {
   link: ['Revoke the key', 'It stops working at once.'],
+  unless: whyEnded,
   effect: 'takes away',
   form: emptyForm,
   ask: (_, { lastUsedAt }) => ({
@@ -294,8 +296,7 @@ const revocation = ofKey('revoke', {
     ),
     button: 'Revoke the key',
   }),
-  act: async ({ visit }, { id }, find) => {
-    await find()
+  act: async ({ visit }, { id }) => {
     await visit.asOperator().do(revokeServiceKey, id)
     return 'revoked'
   },

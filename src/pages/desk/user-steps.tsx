@@ -3,9 +3,9 @@ import { endUserAccess } from '../../operations/end-access.ts'
 import { resetFactors } from '../../operations/factors/change-factors.ts'
 import { appTokensOf, liveSessionsOf, reachOf } from '../../operations/reach.ts'
 import { type InspectedUser, inspectUser } from '../../operations/users/find-user.ts'
-import { confirmUser, createResetLink, isForSomebodyElse } from '../../operations/users/passwords.ts'
+import { confirmUser, createResetLink, isForSomebodyElse, ownPassword } from '../../operations/users/passwords.ts'
 import { type AppsChoice, setUserStatus } from '../../operations/users/set-user-status.ts'
-import { leavesAnOperator, setOperator } from '../../operations/users/users.ts'
+import { leavesAnOperator, ownRights, setOperator } from '../../operations/users/users.ts'
 import { ChoiceList, ChoiceSet, Field } from '../design/field.tsx'
 import { ChosenName } from '../design/values.tsx'
 import { emptyForm, formOf, optionalText } from '../form.ts'
@@ -26,6 +26,8 @@ const Name = ({ user: { name, email } }: { readonly user: InspectedUser }) => (
   </>
 )
 
+const isDisabled = 'This user is disabled.'
+
 const sessionsEnd = ['session ends', 'sessions end'] as const
 
 export const hasFactors = ({ factors: { totp, passkeys } }: InspectedUser): boolean =>
@@ -33,7 +35,7 @@ export const hasFactors = ({ factors: { totp, passkeys } }: InspectedUser): bool
 
 const confirmation = ofUser('confirm', {
   link: ['Let this user sign in again', 'They were suspended because data was lost.'],
-  when: ({ suspendedAt }) => suspendedAt !== null,
+  unless: ({ suspendedAt }) => (suspendedAt === null ? 'This user is not suspended.' : null),
   effect: 'gives a way to sign in',
   form: emptyForm,
   ask: (_, user) => ({
@@ -50,8 +52,7 @@ const confirmation = ofUser('confirm', {
     button: 'Let them sign in',
     tone: 'harmless',
   }),
-  act: async ({ visit }, { id }, find) => {
-    await find()
+  act: async ({ visit }, { id }) => {
     await visit.asOperator().do(confirmUser, { userId: id })
     return 'confirm'
   },
@@ -64,7 +65,11 @@ const resetLink = ofUser('reset-link', {
     hasPassword
       ? ['Create a reset link', 'With it they set a new password. The old one works until then.']
       : ['Create a link to set a password', 'They have no password yet.'],
-  when: ({ status, isOperator }, { door }) => status === 'active' && mayUsePassword(door.platform.signIn, isOperator),
+  unless: ({ id, status, isOperator }, { door, userId }) => {
+    if (id === userId) return ownPassword
+    if (status !== 'active') return isDisabled
+    return mayUsePassword(door.platform.signIn, isOperator) ? null : 'This user does not sign in with a password here.'
+  },
   effect: 'gives a way to sign in',
   form: emptyForm,
   ask: (_, { name, email }) => ({
@@ -78,8 +83,7 @@ const resetLink = ofUser('reset-link', {
     button: 'Create the link',
     tone: 'harmless',
   }),
-  act: async ({ visit }, { id }, find) => {
-    await find()
+  act: async ({ visit }, { id }) => {
     const { link } = await visit.asOperator({ may: isForSomebodyElse(id) }).do(createResetLink, id)
     return showOnce(visit, userPath(id, 'new-link'), link)
   },
@@ -88,7 +92,10 @@ const resetLink = ofUser('reset-link', {
 
 const factorReset = ofUser('reset-factors', {
   link: ['Reset the second factors', 'For a user who has lost them. Their sessions end.'],
-  when: hasFactors,
+  unless: (user, { userId }) => {
+    if (user.id === userId) return ownFactors
+    return hasFactors(user) ? null : 'This user has no second factors.'
+  },
   effect: 'weakens the sign-in',
   form: emptyForm,
   ask: async ({ door }, user, { id }) => ({
@@ -108,8 +115,7 @@ const factorReset = ofUser('reset-factors', {
     counts: [[await liveSessionsOf(door.platform, id), ...sessionsEnd]],
     button: 'Reset the second factors',
   }),
-  act: async ({ visit }, { id }, find) => {
-    await find()
+  act: async ({ visit }, { id }) => {
     await visit.asOperator({ may: isForSomebodyElse(id, ownFactors) }).do(resetFactors, { userId: id })
     return 'reset-factors'
   },
@@ -120,6 +126,7 @@ const ownFactors = 'You cannot reset your own second factors here: see Account, 
 
 const accessEnd = ofUser('end-access', {
   link: ['End all access', 'Their sessions end, and every app loses the access that they gave it.'],
+  unless: ({ id }, { userId }) => (id === userId ? ownAccess : null),
   effect: 'takes away',
   form: emptyForm,
   ask: async ({ door: { platform } }, user, { id }) => {
@@ -140,8 +147,7 @@ const accessEnd = ofUser('end-access', {
       button: 'End all access',
     }
   },
-  act: async ({ visit }, { id }, find) => {
-    await find()
+  act: async ({ visit }, { id }) => {
     await visit.asOperator({ may: isForSomebodyElse(id, ownAccess) }).do(endUserAccess, { userId: id })
     return 'end-access'
   },
@@ -158,7 +164,7 @@ const Person = ({ user: { name, email } }: { readonly user: InspectedUser }) => 
 
 const promotion = ofUser('make-operator', {
   link: ['Make them an operator', 'They can then do everything that you can do here.'],
-  when: ({ isOperator }) => !isOperator,
+  unless: ({ isOperator }) => (isOperator ? 'This user is an operator.' : null),
   effect: 'gives a right',
   form: emptyForm,
   ask: (_, user) => ({
@@ -174,8 +180,7 @@ const promotion = ofUser('make-operator', {
     ),
     button: 'Make them an operator',
   }),
-  act: async ({ visit }, { id }, find) => {
-    await find()
+  act: async ({ visit }, { id }) => {
     await visit.asOperator().do(setOperator, { userId: id, isOperator: true })
     return 'make-operator'
   },
@@ -184,7 +189,10 @@ const promotion = ofUser('make-operator', {
 
 const withdrawal = ofUser('withdraw-operator', {
   link: ['Remove operator rights', 'They keep their account and their apps.'],
-  when: ({ isOperator }) => isOperator,
+  unless: ({ id, isOperator }, { userId }) => {
+    if (id === userId) return ownRights
+    return isOperator ? null : 'This user is no operator.'
+  },
   effect: 'takes away',
   form: emptyForm,
   ask: (_, user) => ({
@@ -197,8 +205,7 @@ const withdrawal = ofUser('withdraw-operator', {
     ),
     button: 'Remove operator rights',
   }),
-  act: async ({ visit }, { id }, find) => {
-    await find()
+  act: async ({ visit }, { id }) => {
     await visit.asOperator({ may: leavesAnOperator(id) }).do(setOperator, { userId: id, isOperator: false })
     return 'withdraw-operator'
   },
@@ -217,13 +224,13 @@ const choices = [
 /** The operator decides about the user's apps in the same step, because nothing else would stop them. */
 const disabling = ofUser('disable', {
   link: ['Disable this user', 'They cannot sign in, and apps can no longer act for them.'],
-  when: ({ status }) => status === 'active',
+  unless: ({ id, status }, { userId }) => {
+    if (id === userId) return 'You cannot disable yourself: ask another operator.'
+    return status === 'active' ? null : isDisabled
+  },
   effect: 'gives an app to somebody',
   form: disableForm,
-  types: async (_visit, _params, find) => {
-    const { isOperator, email } = await find()
-    return isOperator ? email : null
-  },
+  types: ({ isOperator, email }) => (isOperator ? email : null),
   ask: async ({ door: { platform } }, user, { id }) => {
     const reach = await reachOf(platform, { kind: 'user', userId: id })
     return {
@@ -250,8 +257,7 @@ const disabling = ofUser('disable', {
     }
   },
   // An operator must remain: `leavesAnOperator` refuses to disable oneself or the last operator.
-  act: async ({ visit, fields }, { id }, find) => {
-    await find()
+  act: async ({ visit, fields }, { id }) => {
     const apps = appsChoice(fields.apps ?? '', fields.to ?? '')
     const desk = visit.asOperator({ may: leavesAnOperator(id) })
     const disabled = await desk.do(setUserStatus, { userId: id, status: 'disabled', apps })

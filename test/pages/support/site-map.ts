@@ -218,9 +218,9 @@ export const siteMap: readonly Site[] = [
   },
   { pattern: '/console/:slug/versions/new', who: 'user', paths: inConsole('/versions/new') },
   {
-    pattern: '/console/:slug/versions/delete',
+    pattern: '/console/:slug/versions/:version/delete',
     who: 'user',
-    paths: inConsole(`/versions/delete?version=2.1.0-${'long.'.repeat(8)}1`),
+    paths: inConsole(`/versions/2.1.0-${'long.'.repeat(8)}1/delete`),
   },
   {
     pattern: '/console/:slug/versions/:version/edit',
