@@ -12,8 +12,8 @@ import { signOut } from '../operations/sessions/own-sessions.ts'
 import { fieldRefusal } from '../http/schema-check.ts'
 import { isFromSameOrigin } from '../http/session-cookie.ts'
 import { type FormFields, readForm } from '../http/strict-body.ts'
-import { forgetKeptForm, keptFormCookie, type Values } from './kept-form.ts'
-import { logCodeOf, requestedPage, SendTo } from './page.ts'
+import { forgettingCookie, keepingCookie, type Values, withoutLatest } from './kept-form.ts'
+import { logCodeOf, requestedPage, SendTo, type SentForm } from './page.ts'
 import { type Effect, lacksProof } from './proof.ts'
 import { type ForWhom, requireVisit, type ShareOf, type TicketBook, type Visit } from './visit.ts'
 
@@ -111,15 +111,15 @@ export const orLost = async <T>(door: Door, request: Request, visit: Promise<T>)
 type KeptShape = Pick<FormShape<TProperties>, 'lists' | 'secrets' | 'choices'>
 
 /** Keeps what was typed into a form of ours, without passwords. Nothing else is done with it. */
-const keepForm = async (door: Door, call: Call, form: KeptShape): Promise<'kept' | 'lost' | 'nothing'> => {
+const keepForm = async (door: Door, call: Call, form: KeptShape): Promise<SentForm | 'nothing'> => {
   if (!isFromSameOrigin(door, call.request)) return 'nothing'
   const sent = await outcomeOf(readValues(call, form))
   const tag = sent.kind === 'done' ? textOf(sent.value[ownFormFields.owner]) : ''
   if (sent.kind === 'refused' || tag === '') return 'nothing'
-  const cookie = keptCookieOf(door, call, form, tag, sent.value)
-  if (cookie === null) return 'lost'
-  call.cookies = [cookie]
-  return 'kept'
+  const kept = keptCookieOf(door, call, form, tag, sent.value)
+  if (kept === null) return 'lost'
+  call.cookies = [kept.cookie]
+  return kept.areAll ? 'kept' : 'instead'
 }
 
 /**
@@ -159,10 +159,17 @@ const check = async <T extends TProperties>(
     keepOf(visit, form, values)
     throw new SendTo({ to: 'proof' })
   }
-  const isKept = visit.kept?.action === new URL(call.request.url).pathname
-  if (isKept) call.cookies = [forgetKeptForm(door)]
+  const { pathname } = new URL(call.request.url)
+  if (!visit.kept.some(({ action }) => action === pathname))
+    return { visit, fields: fieldsOf(form, values), sent: values, ticket }
+  call.cookies = [forgettingCookie(door, call.request, visit.userId, pathname)]
   // From here on it is not kept but sent: a page that shows it again must not say otherwise.
-  return { visit: isKept ? { ...visit, kept: null } : visit, fields: fieldsOf(form, values), sent: values, ticket }
+  return {
+    visit: { ...visit, kept: withoutLatest(visit.kept, pathname) },
+    fields: fieldsOf(form, values),
+    sent: values,
+    ticket,
+  }
 }
 
 /**
@@ -182,14 +189,14 @@ const isLateForm = (
 
 /** Keeps the form, as `keepForm` does, and says whether it could. */
 const keepOf = ({ door, call, tickets }: Visit, form: KeptShape, values: Values): boolean => {
-  const cookie = tickets.owner === null ? null : keptCookieOf(door, call, form, tickets.owner, values)
-  if (cookie !== null) call.cookies = [cookie]
-  return cookie !== null
+  const kept = tickets.owner === null ? null : keptCookieOf(door, call, form, tickets.owner, values)
+  if (kept !== null) call.cookies = [kept.cookie]
+  return kept !== null
 }
 
-const keptCookieOf = (door: Door, call: Call, form: KeptShape, tag: string, values: Values): string | null => {
+const keptCookieOf = (door: Door, call: Call, form: KeptShape, tag: string, values: Values) => {
   const { pathname: action } = new URL(call.request.url)
-  return keptFormCookie(door, call.request, tag, { action, values: keepable(form, values) })
+  return keepingCookie(door, call.request, tag, { action, values: keepable(form, values) })
 }
 
 /** The fields without passwords, and without what belongs to the form itself. */
@@ -275,12 +282,11 @@ const formFault = ({ platform: { publicUrl: here } }: Door, request: Request, ki
 }
 
 /** What was sent with the form of this address, if it is shown again; null otherwise. */
-export const typedIn = ({ refused, kept, call }: Visit): Values | null =>
-  refused?.values ?? (kept?.action === call.path ? kept.values : null)
+export const typedIn = (visit: Visit): Values | null => visit.refused?.values ?? sentTo(visit, visit.call.path)
 
 /** The same for a form of another address that is on this page. */
 export const sentTo = ({ refused, kept }: Visit, action: string): Values | null =>
-  [refused, kept].find((form) => form?.action === action)?.values ?? null
+  [...(refused ? [refused] : []), ...kept].find((form) => form.action === action)?.values ?? null
 
 /** One field; empty when it was not sent. */
 export const textOf = (value: string | readonly string[] | undefined): string =>

@@ -158,10 +158,10 @@ export const requestedPage = (request: Request): string => {
 }
 
 /**
- * What became of a form that was sent without a live session: kept for its page, too long to be kept, not read, or the end of no
+ * What became of a form that was sent without a live session: kept for its page, kept instead of an earlier one, too long to be kept, not read, or the end of no
  * sign-in or of one from before a change.
  */
-export type SentForm = 'kept' | 'lost' | 'ended' | 'late' | 'changed'
+export type SentForm = 'kept' | 'instead' | 'lost' | 'ended' | 'late' | 'changed'
 
 /** Ends a request by sending the person elsewhere first, and back: to sign in, to prove that it is them, or to the page of a kept form. */
 export class SendTo extends PlatformError {

@@ -83,7 +83,10 @@ const ask = async (door: Door, request: Request): Promise<Response> => {
   if (signIn.ways[0] === 'handover' && !(isAsked && hasPasswordForm(signIn))) {
     const form = formIn(request)
     const notice = form === null ? null : <FormNotice form={form} />
-    return leaveForBuilder(door, request, { returnTo, notice, waits: form === 'lost' }) ?? seeOther('/')
+    return (
+      leaveForBuilder(door, request, { returnTo, notice, waits: form === 'lost' || form === 'instead' }) ??
+      seeOther('/')
+    )
   }
   // The cookie of an ended session is deleted here: every page would present it again and be refused again.
   const deleted = hasCookie(door, request, 'session') ? [forgetCookie(door, 'session')] : []
@@ -119,6 +122,8 @@ type Shown = {
 
 const formWords = {
   kept: 'Your session has ended, and nothing was sent. Sign in to see your form again, as you filled it in.',
+  instead:
+    'Your session has ended, and nothing was sent. Sign in to see your form again, as you filled it in. A form that you sent before it has no room beside it: go back to it in its tab and copy what you typed before you sign in.',
   lost: 'Your session has ended, and nothing was sent. This form cannot be kept: go back in your browser and copy what you typed before you sign in.',
   ended: 'Your session has ended, and nothing was sent.',
   late: 'This sign-in took longer than ten minutes, or another one was begun or completed in this browser. Sign in again.',
@@ -126,7 +131,7 @@ const formWords = {
 } as const satisfies Record<SentForm, string>
 
 const formIn = (request: Request): Shown['form'] =>
-  choiceParameter(request, 'form', ['kept', 'lost', 'ended', 'late', 'changed'] as const)
+  choiceParameter(request, 'form', ['kept', 'instead', 'lost', 'ended', 'late', 'changed'] as const)
 
 /** The script shows the other words for a form that it keeps in the tab. */
 const FormNotice = ({ form }: { readonly form: keyof typeof formWords }) => (

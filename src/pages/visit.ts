@@ -13,7 +13,7 @@ import { worksOnApps } from '../operations/apps/lists.ts'
 import type { SessionCaller } from '../operations/authenticate.ts'
 import type { Platform } from '../operations/platform.ts'
 import { countWaiting, type WaitingWork } from '../operations/counts/counts.ts'
-import { type KeptForm, keptFormOf, type RefusedForm } from './kept-form.ts'
+import { type KeptForm, keptFormsOf, type RefusedForm } from './kept-form.ts'
 
 /**
  * A signed-in person and the request that they sent. A screen finds it once, with one read of the session, and passes it on to
@@ -26,8 +26,8 @@ export type Visit = {
   readonly userId: string
   readonly sessionToken: string
   readonly tickets: TicketBook
-  /** A form that this person sent after their session had ended, until they send it again. */
-  readonly kept: KeptForm | null
+  /** Forms that this person sent after their session had ended, until they send them again; the latest first. */
+  readonly kept: readonly KeptForm[]
   /** The form of this request, on the page that shows it again. */
   readonly refused?: RefusedForm
   readonly platformName: string
@@ -87,7 +87,7 @@ export const visitOf = (door: Door, call: Call, session: SessionCaller, sessionT
     userId: id,
     sessionToken,
     tickets: ticketBook(door, sessionToken, { owner: ownerTag(serverKey, id) }),
-    kept: keptFormOf(door, call.request, id),
+    kept: keptFormsOf(door, call.request, id),
     platformName: platform.platformName,
     hasApps: false,
     as: (may, ticket) => acting({ kind: 'user', id }, { may, ...(ticket && { ticket }) }),

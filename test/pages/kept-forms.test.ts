@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'bun:test'
 import { ownFormFields } from '../../src/domain/form-ticket.ts'
 import { call } from '../support/call.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
-import { addUser, type Login } from '../support/world.ts'
+import { addApp, addUser, type Login } from '../support/world.ts'
 import { type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
 
 // A form that is sent after its session has ended, and the way back to it.
@@ -89,8 +89,7 @@ test('a form without the mark of its account, or with a wrong one, is not filled
 })
 
 test('the sign-in page says when a form is too long to be kept', async () => {
-  const random = Buffer.from(crypto.getRandomValues(new Uint8Array(6_000))).toString('hex')
-  const refused = await sendTooLate({ ...typed, name: random })
+  const refused = await sendTooLate({ ...typed, name: randomText(6_000) })
   expect(locationOf(refused)).toEndWith('&form=lost')
   expect((await browser.get(locationOf(refused))).text).toContain('This form cannot be kept')
 })
@@ -112,4 +111,44 @@ test('a form from before the person signed in again in another tab is shown agai
 
   const refused = await again(await addUser(world.platform))
   expect([refused.status, (await browser.get(newApp)).text.includes('Typed with care')]).toEqual([403, false])
+})
+
+test('forms of two tabs are both shown again, each on its page, until each is sent', async () => {
+  const { slug } = await addApp(world.platform, user)
+  const [page, rename] = [`/console/${slug}/settings`, `/console/${slug}/name`]
+  const [first, second] = [await browser.formOn(newApp, newApp), await browser.formOn(page, rename)]
+  await endSession()
+  await browser.post(newApp, { ...first, ...typed, slug: `two-${slug}` })
+  const refused = await browser.post(rename, { ...second, name: 'Renamed with care' })
+  expect(locationOf(refused)).toEndWith('&form=kept')
+  await signIn(user, locationOf(refused))
+  const shows = async (path: string, words: string) => (await browser.get(path)).text.includes(words)
+  expect([await shows(newApp, 'Typed with care'), await shows(page, 'Renamed with care')]).toEqual([true, true])
+  expect((await browser.submit(page, rename, { name: 'Renamed with care' })).status).toBe(303)
+  expect([await shows(newApp, 'Typed with care'), await shows(page, 'Not sent yet.')]).toEqual([true, false])
+  expect((await browser.submit(newApp, newApp, { ...typed, slug: `two-${slug}` })).status).toBe(303)
+  expect(await shows(newApp, 'Not sent yet.')).toBe(false)
+})
+
+test('of two tabs with the same form both come back, the latest first', async () => {
+  const hidden = [await browser.formOn(newApp, newApp), await browser.formOn(newApp, newApp)] as const
+  await endSession()
+  await browser.post(newApp, { ...hidden[0], ...typed, name: 'The first one' })
+  await signIn(user, locationOf(await browser.post(newApp, { ...hidden[1], ...typed, name: 'The second one' })))
+  expect((await browser.get(newApp)).text).toContain('value="The second one"')
+  await browser.submit(newApp, newApp, { ...typed, slug: `second-${user.id.slice(-8)}` })
+  expect((await browser.get(newApp)).text).toContain('value="The first one"')
+})
+
+const randomText = (bytes: number) => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex')
+
+test('the sign-in page says when an earlier form has no room any more', async () => {
+  const hidden = await browser.formOn(newApp, newApp)
+  await endSession()
+  for (const form of ['kept', 'instead']) {
+    const refused = await browser.post(newApp, { ...hidden, ...typed, name: randomText(1_100) })
+    expect(locationOf(refused)).toEndWith(`&form=${form}`)
+    if (form === 'instead')
+      expect((await browser.get(locationOf(refused))).text).toContain('A form that you sent before it has no room')
+  }
 })

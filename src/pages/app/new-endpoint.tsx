@@ -15,7 +15,7 @@ import { Details } from '../design/values.tsx'
 import { takeOutgoingShare } from '../endpoints.tsx'
 import { Choice, ChoiceList, ChoiceSet, Field } from '../design/field.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
-import { formOf, text, texts, valuesIn } from '../form.ts'
+import { formOf, sentTo, text, texts, valuesIn } from '../form.ts'
 import type { KeptForm } from '../kept-form.ts'
 import { page, seeOther } from '../page.ts'
 import { showOnce } from '../secret-page.tsx'
@@ -101,8 +101,8 @@ const ask = (at: AppVisit, values: EndpointValues): Response => {
   const crumbs = isNew ? [] : [endpointCrumb(at, endpoint)]
   const action = at.path('webhooks', ...(isNew ? [] : [endpoint.id, 'edit']))
   const { kept, refused } = visit
-  const shown = { ...visit, kept: kept && withoutGroups(kept), ...(refused && { refused: withoutGroups(refused) }) }
-  const typed = [shown.refused, shown.kept].find((form) => form?.action === action)?.values
+  const shown = { ...visit, kept: kept.map(withoutGroups), ...(refused && { refused: withoutGroups(refused) }) }
+  const typed = sentTo(shown, action)
   return page(
     <AppPage
       at={at}
@@ -139,11 +139,7 @@ const ask = (at: AppVisit, values: EndpointValues): Response => {
             All events
           </Choice>
           {groups.map((group) => (
-            <KindGroup
-              key={group}
-              group={group}
-              chosen={typed === undefined ? values.kinds : valuesIn(typed['kinds'])}
-            />
+            <KindGroup key={group} group={group} chosen={typed === null ? values.kinds : valuesIn(typed['kinds'])} />
           ))}
         </ChoiceSet>
         <SendOrCancel

@@ -6,7 +6,7 @@ import type { TicketBook } from '../visit.ts'
 /** What a form takes from the page it stands on. */
 export type FormVisit = {
   readonly tickets: TicketBook
-  readonly kept?: KeptForm | null
+  readonly kept?: readonly KeptForm[]
   readonly refused?: RefusedForm
 }
 
@@ -49,15 +49,15 @@ export const Form = ({
   asks = null,
   children,
 }: FormProps) => {
-  const { tickets, kept = null, refused = null } = visit
-  const isThis = (form: KeptForm | null) =>
-    form?.action === action &&
+  const { tickets, kept = [], refused } = visit
+  const isThis = (form: KeptForm) =>
+    form.action === action &&
     Object.entries(hidden).every(([name, value]) => places.has(name) || (form.values[name] ?? '') === value)
-  const isKept = refused === null && isThis(kept)
-  const state = {
-    values: isThis(refused) ? (refused?.values ?? null) : isKept ? (kept?.values ?? null) : null,
-    error: isThis(refused) ? (refused?.error ?? null) : null,
-  }
+  const again = refused === undefined ? kept.find(isThis) : undefined
+  const state =
+    refused !== undefined && isThis(refused)
+      ? { values: refused.values, error: refused.error }
+      : { values: again?.values ?? null, error: null }
   if (asks !== null) {
     return (
       <div class={name}>
@@ -86,7 +86,7 @@ export const Form = ({
         {Object.entries(hidden).map(([name, value]) => (
           <input key={name} type="hidden" name={name} value={value} />
         ))}
-        {!isKept ? null : (
+        {again === undefined ? null : (
           <p class="notice waiting" role="status">
             Not sent yet. The form is filled in as you left it: check it, then send it.
           </p>
