@@ -89,9 +89,11 @@ export const stepOfTotpCode = (key: Uint8Array, typed: TypedCode, now: number): 
   return distance === null ? null : totpStepAt(now) + distance
 }
 
-/** What a QR code tells an authenticator app. */
+/** What a QR code tells an authenticator app. A colon stands between the issuer and the account, so that neither has one of its own. */
 export const totpAddress = (key: Uint8Array, issuer: string, email: string): string =>
-  totpOf(key, { issuer, label: email }).toString()
+  totpOf(key, { issuer: withoutColons(issuer), label: withoutColons(email) }).toString()
+
+const withoutColons = (text: string): string => text.replaceAll(/\s*:\s*/g, ' ').trim()
 
 /** The key as people type it: base32 in groups of four. */
 export const totpKeyText = (key: Uint8Array): string => (totpOf(key).secret.base32.match(/.{1,4}/g) ?? []).join(' ')

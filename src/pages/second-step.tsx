@@ -156,11 +156,13 @@ const stepForm = <T extends TProperties>(
         } catch (error) {
           const cause = causeToBeginAgain(error)
           if (cause === null) throw error
-          const { door } = visitor
-          return seeOther(signInAgain(step.returnTo, cause), [forgetCookie(door, 'pending')])
+          return beginAgain(step, cause)
         }
       }),
   })
+
+const beginAgain = ({ visitor: { door }, returnTo }: Step, cause: SentForm): Response =>
+  seeOther(signInAgain(returnTo, cause), [forgetCookie(door, 'pending')])
 
 /** Without such a sign-in the person begins again. */
 const begin = async (
@@ -200,7 +202,9 @@ const whomOf = ({ visitor: { door, secret }, pending }: Step) => ({ door, secret
 const showCode = async (step: Step): Promise<Response> => {
   const { visitor, pending } = step
   const { door } = visitor
-  const { totp, passkeys } = await factorsOf(door.platform, pending.userId)
+  const { totp, passkeys, recoveryCodes } = await factorsOf(door.platform, pending.userId)
+  // They were reset since: no code would be right.
+  if (totp === null && passkeys.length === 0) return beginAgain(step, 'changed')
   const hasPasskey = passkeys.length > 0 && allowsPasskeys(door.platform)
   const asked = hasPasskey
     ? await requestOptions(door.platform, passkeyOf.second(pending.userId), newChallenge(challengeOf(step)))
@@ -225,16 +229,21 @@ const showCode = async (step: Step): Promise<Response> => {
         </>
       )}
       {totp === null ? null : <p>Enter the six digits that your authenticator app shows.</p>}
-      <Form action={signInSteps.code} hidden={{ return_to: step.returnTo }} visit={visitor}>
-        {totp === null ? (
-          <CodeField label="Recovery code" hint="For when you do not have your passkey with you." />
-        ) : (
-          <CodeField label="Code" hint="Without your device, enter one of your recovery codes." />
-        )}
-        <button type="submit" class={hasPasskey ? undefined : 'primary'}>
-          Sign in
-        </button>
-      </Form>
+      {totp === null && recoveryCodes === 0 ? null : (
+        <Form action={signInSteps.code} hidden={{ return_to: step.returnTo }} visit={visitor}>
+          {totp === null ? (
+            <CodeField label="Recovery code" hint="For when you do not have your passkey with you." />
+          ) : (
+            <CodeField
+              label="Code"
+              {...(recoveryCodes > 0 && { hint: 'Without your device, enter one of your recovery codes.' })}
+            />
+          )}
+          <button type="submit" class={hasPasskey ? undefined : 'primary'}>
+            Sign in
+          </button>
+        </Form>
+      )}
       <p class="muted">
         If you have lost all of these, ask the operator of this server to reset your second factors.{' '}
         <a href={stepAddress('/sign-in', step.returnTo)}>Sign in as somebody else</a>

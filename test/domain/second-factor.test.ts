@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
-import { readCode, recoveryCode, stepOfTotpCode, totpStepAt } from '../../src/domain/second-factor.ts'
+import { readCode, recoveryCode, stepOfTotpCode, totpAddress, totpStepAt } from '../../src/domain/second-factor.ts'
 import { totpCode } from '../support/factors.ts'
 
 const spellings = [
@@ -64,4 +64,11 @@ test('whatever is accepted as a code of an authenticator app is read as one, so 
       },
     ),
   )
+})
+
+test('the address for an authenticator app has one colon, between the issuer and the account', () => {
+  const address = totpAddress(new Uint8Array(20), 'Acme: apps : for you', 'ada@example.com')
+  const { pathname, searchParams } = new URL(address)
+  expect(decodeURIComponent(pathname.slice(1)).split(':')).toEqual(['Acme apps for you', 'ada@example.com'])
+  expect(searchParams.get('issuer')).toBe('Acme apps for you')
 })

@@ -297,3 +297,12 @@ test('an operator resets the factors of somebody else on the desk, not their own
   const own = `/desk/users/${boss.id}/reset-factors`
   expect((await desk.post(own, { ticket: await genuineTicket(world, desk, own) })).status).toBe(400)
 })
+
+test('a page that waits for a code leads back to the sign-in once the second factors were reset', async () => {
+  await addTotp(platform, user)
+  const browser = await withPassword()
+  expect((await browser.get(codePage)).text).toContain('name="code"')
+  await resetFactors(platform, trace, operator, { userId: user.id })
+  const page = await browser.get(codePage)
+  expect([page.status, locationOf(page)]).toEqual([303, expect.stringMatching(/^\/sign-in\?.*form=changed$/)])
+})
