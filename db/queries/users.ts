@@ -269,9 +269,11 @@ export const passwordLinkQueries = (db: DrizzleConnection) => ({
   insert: inserter(db, passwordLinks),
   find: finder(db, passwordLinks, 'id'),
   oldestId: oldestKey(db, passwordLinks.id),
-  /** Uses a link up. True for exactly one of any number of racing calls. */
-  use: async (id: string, now: number) =>
-    await changeOne(db, passwordLinks, { endedAt: now }, eq(passwordLinks.id, id), isNull(passwordLinks.endedAt)),
+  /** Uses a link up, which leaves it no time. True for exactly one of any number of racing calls. */
+  use: async (id: string, now: number) => {
+    const used = { endedAt: now, expiresAt: now }
+    return await changeOne(db, passwordLinks, used, eq(passwordLinks.id, id), isNull(passwordLinks.endedAt))
+  },
   /** Ends those of a user that work, and drops the mails that would bring one. */
   endAll: async (userId: string, now: number): Promise<void> => {
     await db

@@ -98,7 +98,7 @@ const steps: ReadonlyMap<string, string> = new Map(
       'Check the client ID and the secret: run app-platform login again, or correct APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET.',
     invalid_token:
       'Run the command again. If that does not help, sign in again with app-platform login, or check APP_PLATFORM_SERVICE_KEY and the end and networks of that key.',
-    app_inactive: 'Ask the operator of the platform to activate it.',
+    app_inactive: 'Ask the operator of the platform to activate it, or to restore it.',
     development_credentials_required: 'Use credentials of the development environment.',
     invalid_scope: 'Correct the scopes in app.json.',
     scope_not_allowed: "Register the scope on the app's page in the console, or take it out of app.json.",

@@ -1,6 +1,12 @@
+import { type PlatformError, refuse } from './errors.ts'
+
 /** While an app is suspended, its credentials and tokens do not work. Activating it restores those that have not expired. */
 export const appStatuses = ['active', 'suspended'] as const
 export type AppStatus = (typeof appStatuses)[number]
+
+/** Why an app does nothing now, which its users read too. */
+export const whyInactive = ({ deletedAt }: { readonly deletedAt: number | null }): PlatformError =>
+  refuse('app_inactive', { message: deletedAt === null ? 'The app is suspended.' : 'The app was deleted.' })
 
 /** Who may create apps in the console: everyone who is signed in, or operators alone (contract section 5). */
 export const appCreators = ['everyone', 'operators'] as const

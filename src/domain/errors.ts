@@ -30,7 +30,7 @@ const errors = {
   rollback_not_allowed: [403, 'Development secrets may not roll back production of this app: use the console.'],
   right_missing: [403, 'The service key, or the role of the person, lacks the right that this needs.'],
   operator_protected: [403, 'A service key cannot create, change, sign in or end an operator.'],
-  app_inactive: [403, 'The app is suspended.'],
+  app_inactive: [403, 'The app is suspended or was deleted.'],
   token_not_owned: [403, 'The token belongs to another app.'],
   origin_not_allowed: [403, 'A session cookie needs proof that the request comes from this origin.'],
   route_not_found: [404, 'There is no such route.'],

@@ -54,3 +54,29 @@ export const invitationSeconds = 24 * 3600
 
 /** The page that an invitation opens. The secret is in the query. */
 export const invitationPath = '/invitation'
+
+/** Why an invitation does not work, which only the invited account reads. */
+export const deadInvitationWords = {
+  unknown: 'The link of this invitation is incomplete, or so old that it is not known any more.',
+  used: 'You have accepted this invitation before: the app is under Developers.',
+  expired: 'This invitation is older than 24 hours.',
+  ended: 'This invitation was revoked, or replaced by a newer one.',
+  withdrawn: 'The person who invited you can no longer do so.',
+  deleted: 'The app of this invitation was deleted.',
+} as const
+
+type Ended = { readonly endedAt: number | null; readonly expiresAt: number }
+
+export const endOfInvitation = (
+  { endedAt, expiresAt }: Ended,
+  now: number,
+  of: { readonly exists: boolean; readonly isMember: boolean },
+) => {
+  if (!of.exists) return 'deleted'
+  if (endedAt !== null) return of.isMember ? 'used' : 'ended'
+  return expiresAt <= now ? 'expired' : 'withdrawn'
+}
+
+/** What anybody else reads who has the link of one that works. */
+export const invitationOfAnother =
+  'This invitation is for another email address than yours. Sign out, then sign in with the address that was invited.'

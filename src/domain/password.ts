@@ -41,6 +41,25 @@ export const newPasswordFault = (password: string): string | null =>
     ? 'The password is one of the 10,000 most common ones, which are guessed first. Choose another.'
     : null)
 
+/** What became of a link with a secret that is known; null while it works. One that was used has no time left from then on. */
+export const endOfLink = (
+  { endedAt, expiresAt }: { readonly endedAt: number | null; readonly expiresAt: number },
+  now: number,
+): 'used' | 'expired' | 'ended' | null => {
+  if (endedAt === expiresAt) return 'used'
+  if (endedAt !== null && endedAt < expiresAt) return 'ended'
+  return expiresAt <= now ? 'expired' : null
+}
+
+/** The same in words, which only who has the whole link reads. */
+export const deadLinkWords = {
+  unknown: 'The link is incomplete, or so old that it is not known any more.',
+  used: 'The link was used before.',
+  expired: 'The link is older than 24 hours.',
+  ended: 'The link was replaced by a newer one, or has ended with a change of the account.',
+  taken: 'Another account has the address.',
+} as const
+
 /** Random bytes of a generated password. */
 export const generatedPasswordBytes = 16
 

@@ -1,4 +1,5 @@
 import type { App, Database, Queries, TransactionOptions } from '../../db/database.ts'
+import { whyInactive } from '../domain/app.ts'
 import type { Awaitable } from '../domain/awaitable.ts'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { RowKey } from '../domain/identifier.ts'
@@ -181,7 +182,7 @@ export const mayInActiveApp =
     const found = await accessTo(q, slug, userId, as)
     if (found === null) return refuse('route_not_found')
     const isUsable = as === 'operator' || found.app.status === 'active'
-    return refusalOfRole(found.role, right) ?? (isUsable ? null : refuse('app_inactive'))
+    return refusalOfRole(found.role, right) ?? (isUsable ? null : whyInactive(found.app))
   }
 
 /** Creating an app of one's own: everyone may, or only operators, as the server is set (APP_CREATION). */

@@ -4,7 +4,7 @@ import { PlatformError } from '../domain/errors.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { environmentIn } from './chosen-environment.ts'
-import { type AreaNavigation, Layout } from './design/shell.tsx'
+import { type AreaNavigation, wordsPage } from './design/shell.tsx'
 import {
   answerForm,
   fieldsOf,
@@ -16,7 +16,7 @@ import {
   ticketKey,
 } from './form.ts'
 import type { Values } from './kept-form.ts'
-import { page, withRefusal } from './page.ts'
+import { withRefusal } from './page.ts'
 import { askFirst, doing, type Effect } from './proof.ts'
 import { type ForWhom, requireVisit, type ShareOf, type Visit, type Visitor, visitorOf } from './visit.ts'
 
@@ -199,15 +199,7 @@ export const sentBefore = (
   visit: Visit,
   { section = 'console', message = nothingDoneAgain, href, name }: Again,
 ): Response =>
-  page(
-    <Layout title="Already done" visit={visit} section={section} width="narrow">
-      <p>{message}</p>
-      <p>
-        <a href={href}>{name}</a>
-      </p>
-    </Layout>,
-    { status: 409 },
-  )
+  wordsPage(visit, { title: 'Already done', says: message, to: [href, name], section, options: { status: 409 } })
 
 const nothingDoneAgain = 'This form was sent before, and nothing was done a second time.'
 

@@ -5,7 +5,7 @@ import { askForLink } from '../operations/users/passwords.ts'
 import { changedByVisitor, openPage, routes } from './change.tsx'
 import { email, Fields } from './design/field.tsx'
 import { Form, SendButton } from './design/form.tsx'
-import { Layout } from './design/shell.tsx'
+import { Layout, wordsPage } from './design/shell.tsx'
 import { formOf } from './form.ts'
 import { page, seeOther } from './page.ts'
 import { choiceParameter } from './query.ts'
@@ -53,29 +53,24 @@ const showForm = (visitor: Visitor): Response =>
     { cookies: visitor.cookies },
   )
 
+const toSignIn = ['/sign-in', 'Back to sign-in'] as const
+
 const showNoMail = (door: Door): Response =>
-  page(
-    <Layout title="Forgot your password?" visit={door.platform} width="narrow">
-      <p>This server does not send email. Ask its operator for a link to set a new password.</p>
-      <p>
-        <a href="/sign-in">Back to sign-in</a>
-      </p>
-    </Layout>,
-  )
+  wordsPage(door.platform, {
+    title: 'Forgot your password?',
+    says: 'This server does not send email. Ask its operator for a link to set a new password.',
+    to: toSignIn,
+  })
 
 const showAsked = (door: Door): Response =>
-  page(
-    <Layout title="Check your email" visit={door.platform} width="narrow">
-      <p>
-        If an account with a password has this address, an email with a link is on its way. The link works once, for 24
-        hours.
-      </p>
+  wordsPage(door.platform, {
+    title: 'Check your email',
+    says: 'If an account with a password has this address, an email with a link is on its way. The link works once, for 24 hours.',
+    to: toSignIn,
+    more: (
       <p class="muted">
         No email after some minutes? Look in your spam folder. If you have asked before, use the newest email: it still
         works. Otherwise ask the operator of this server.
       </p>
-      <p>
-        <a href="/sign-in">Back to sign-in</a>
-      </p>
-    </Layout>,
-  )
+    ),
+  })

@@ -7,10 +7,9 @@ import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { completeSignIn, notCompleted } from '../operations/sessions/handover.ts'
 import { proveByBuilder } from '../operations/sessions/prove-again.ts'
-import { Layout } from './design/shell.tsx'
-import { MainLink } from './design/form.tsx'
+import { wordsPage } from './design/shell.tsx'
 import { answerForm } from './form.ts'
-import { page, seeOther } from './page.ts'
+import { seeOther } from './page.ts'
 import { proveAddress, provedCookie } from './proof.ts'
 import { ofSession, seal, unseal } from './sealed.ts'
 import { goOn } from './second-step.tsx'
@@ -115,13 +114,4 @@ export const notSignedIn = (
   status = 200,
   again = '/sign-in',
   words = 'Sign in',
-): Response =>
-  page(
-    <Layout title={title} visit={platform} width="narrow">
-      <p>{sentence}</p>
-      <p>
-        <MainLink href={again}>{words}</MainLink>
-      </p>
-    </Layout>,
-    { cookies, status },
-  )
+): Response => wordsPage(platform, { title, says: sentence, to: [again, words], options: { cookies, status } })

@@ -3,7 +3,7 @@ import { invitationPath } from '../domain/member.ts'
 import { secretIn } from '../domain/secret.ts'
 import { acceptInvitation, openInvitation, type OpenInvitation } from '../operations/apps/members.ts'
 import { Form, LinkButton, SendButton } from './design/form.tsx'
-import { Layout } from './design/shell.tsx'
+import { Layout, wordsPage } from './design/shell.tsx'
 import { ChosenName } from './design/values.tsx'
 import { emptyForm, outcomeOf } from './form.ts'
 import { page, seeOther } from './page.ts'
@@ -70,17 +70,12 @@ const consequences = {
 const nothingToCorrect = { action: '', values: {}, error: null } as const
 
 const showDead = (visit: Visit, error: PlatformError | null): Response =>
-  page(
-    <Layout title="This invitation does not work" visit={{ ...visit, refused: nothingToCorrect }} width="narrow">
-      <p>
-        {error?.code === 'right_missing'
-          ? 'It is for a different email address than yours. Sign out, then sign in with the address that was invited.'
-          : 'The link is incomplete, used, revoked or older than 24 hours, or the person who invited you can no longer do so.'}
-      </p>
-      <p>
-        If you have accepted it before, the app is under <a href="/console">Developers</a>. Otherwise nothing has
-        changed: ask the person who sent you the link for a new one.
-      </p>
-    </Layout>,
-    { refusal: error, hidesAddress: true },
+  wordsPage(
+    { ...visit, refused: nothingToCorrect },
+    {
+      title: 'This invitation does not work',
+      says: `${error?.message ?? 'The link is incomplete.'} Nothing has changed now: if you need another link, ask the person who sent you this one.`,
+      to: ['/console', 'Developers'],
+      options: { refusal: error, hidesAddress: true },
+    },
   )

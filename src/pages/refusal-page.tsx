@@ -2,9 +2,8 @@ import type { Call } from '../http/call.ts'
 import type { RefusalPage } from '../http/envelope.ts'
 import { programPaths } from '../http/paths.ts'
 import { RightAddress } from './design/field.tsx'
-import { Layout, type PlatformFrame, RequestLine } from './design/shell.tsx'
-import { LinkButton } from './design/form.tsx'
-import { isReading, logCodeOf, page, requestedPage, seeOther, SendTo, type SentForm } from './page.ts'
+import { type PlatformFrame, RequestLine, wordsPage } from './design/shell.tsx'
+import { isReading, logCodeOf, requestedPage, seeOther, SendTo, type SentForm } from './page.ts'
 import { proveAddress, provePath } from './proof.ts'
 import { refusalInWords } from './words.ts'
 
@@ -43,22 +42,23 @@ export const refusalPage =
       return seeOther(goal.to === 'proof' ? proofAddress(call) : signInAddress(call.request, goal.form))
     }
     if (error.code === 'method_not_allowed' && isReading(call.request)) return seeOther(parentOf(call.path))
-    return page(
-      <Layout title={titleOf(error.status)} visit={frame} width="narrow">
-        <p>
-          {error.status === 404
-            ? `There is nothing at this address, or you have no access to it.${isReading(call.request) ? '' : ' Nothing was changed.'}`
-            : refusalInWords(error)}
-        </p>
-        <RightAddress error={error} />
-        <p>
-          <LinkButton href="/">Go to the start page</LinkButton>
-        </p>
-        <RequestLine requestId={call.requestId} />
-      </Layout>,
-      { refusal: error },
-    )
+    const isMissing = error.status === 404
+    return wordsPage(frame, {
+      title: titleOf(error.status),
+      says: (
+        <>
+          {isMissing ? nothingThere : refusalInWords(error)}
+          {isMissing && !isReading(call.request) ? ' Nothing was changed.' : ''}
+          <RightAddress error={error} />
+        </>
+      ),
+      to: ['/', 'Go to the start page'],
+      more: <RequestLine requestId={call.requestId} />,
+      options: { refusal: error },
+    })
   }
+
+const nothingThere = 'There is nothing at this address, or you have no access to it.'
 
 /** The page above an address that only takes forms. So the answer to a refused form can be loaded again. */
 const parentOf = (path: string): string => path.slice(0, Math.max(1, path.lastIndexOf('/')))

@@ -5,8 +5,8 @@ import type { Door } from '../http/door.ts'
 import { inLineForHashing, signInHere } from '../http/sign-in-limit.ts'
 import { openPasswordLink, usePasswordLink } from '../operations/users/passwords.ts'
 import { changedByVisitor, openPage, routes, type VisitorSubmission } from './change.tsx'
-import { Form, MainLink, SendButton } from './design/form.tsx'
-import { Layout } from './design/shell.tsx'
+import { Form, SendButton } from './design/form.tsx'
+import { Layout, wordsPage } from './design/shell.tsx'
 import { answerForm, formOf, outcomeOf, secretText, textOf } from './form.ts'
 import type { Values } from './kept-form.ts'
 import { forgotPasswordPath, mailsLinks } from './forgot-password.tsx'
@@ -70,34 +70,29 @@ const showForm = async (visitor: Visitor, sent: Values): Promise<Response> => {
 }
 
 const showDead = (door: Door, error: PlatformError): Response =>
-  page(
-    <Layout title="This link does not work" visit={door.platform} width="narrow">
-      <p>
-        The link is incomplete, was used, is older than 24 hours, or was replaced by a newer one, or the password has
-        changed since. If you have set your password with it before, sign in. Otherwise nothing has changed:{' '}
+  wordsPage(door.platform, {
+    title: 'This link does not work',
+    says: (
+      <>
+        {error.message} If you have set your password with it, sign in. Otherwise nothing has changed:{' '}
         {mailsLinks(door) ? (
           <a href={forgotPasswordPath}>request a new link by email</a>
         ) : (
           'ask the operator who gave it to you for a new link'
         )}
         .
-      </p>
-      <p>
-        <a href="/sign-in">Sign in</a>
-      </p>
-    </Layout>,
-    { refusal: error, status: 410, hidesAddress: true },
-  )
+      </>
+    ),
+    to: ['/sign-in', 'Sign in'],
+    options: { refusal: error, status: 410, hidesAddress: true },
+  })
 
 const showDone = (door: Door): Response =>
-  page(
-    <Layout title="Your password is set" visit={door.platform} width="narrow">
-      <p>Sign in with it now. The link no longer works.</p>
-      <p>
-        <MainLink href="/sign-in">Sign in</MainLink>
-      </p>
-    </Layout>,
-  )
+  wordsPage(door.platform, {
+    title: 'Your password is set',
+    says: 'Sign in with it now. The link no longer works.',
+    to: ['/sign-in', 'Sign in'],
+  })
 
 /** The fields for a new password. It is never sent back: after a refusal the person types it again. */
 export const NewPasswordFields = () => (

@@ -1,9 +1,13 @@
+import { whyInactive } from '../../domain/app.ts'
 // Who belongs to an app besides its publisher, the account that the app is registered for. The publisher is always an owner, so an
 // app always has one: the publisher cannot leave, be removed or be demoted before somebody else has taken the app over.
 import type { App, Queries, AppInvitation } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId, recordIdOfKey, rowKey, uuidOfRecordId } from '../../domain/identifier.ts'
 import {
+  deadInvitationWords,
+  endOfInvitation,
+  invitationOfAnother,
   type MemberRole,
   memberRoles,
   rightOverRole,
@@ -317,24 +321,22 @@ export const invitationToMail = async (
   return (await q.appInvitations.setMailedHash(id, hash, now)) ? { ...offer, link } : null
 }
 
-/** The invitation that a secret belongs to, if it works for this account. */
-const liveInvitation = async (
-  q: Queries,
-  secret: string,
-  { user }: SessionCaller,
-  now: number,
-): Promise<Invited | CountedRefusal> => {
+/** The invitation that a secret belongs to, if it works for this account. Only the invited account learns why it does not. */
+const liveInvitation = async (q: Queries, secret: string, { user: { id } }: SessionCaller, now: number) => {
   const parsed = parseSecret('appInvitation', secret)
   const row = parsed && (await findAppInvitation(q, { key: recordIdOfKey('inv_', parsed.key), hash: parsed.hash }))
   const offer = row && (await standingOffer(q, row, now))
-  if (offer === null) return refusedUse(user.id, deadInvitation())
-  const person = await q.users.byId(user.id)
-  if (person?.email !== offer.row.email) return refusedUse(user.id, refuse('right_missing', { message: forAnother }))
-  return offer
+  const isInvited = row !== null && (await q.users.byId(id))?.email === row.email
+  if (offer !== null)
+    return isInvited ? offer : refusedUse(id, refuse('right_missing', { message: invitationOfAnother }))
+  if (!isInvited) return refusedUse(id, deadInvitation('unknown'))
+  const app = await q.apps.byId(row.appId)
+  const isMember = app !== null && (await roleIn(q, app, id)) !== null
+  return refusedUse(id, deadInvitation(endOfInvitation(row, now, { exists: app?.deletedAt === null, isMember })))
 }
 
-const deadInvitation = () => refuse('version_not_eligible', { message: 'This invitation no longer works.' })
-const forAnother = 'This invitation is for another email address than that of your account.'
+const deadInvitation = (end: keyof typeof deadInvitationWords) =>
+  refuse('version_not_eligible', { message: deadInvitationWords[end] })
 
 const refusedUse = (id: string, error: PlatformError) =>
   new CountedRefusal(error, { actor: { kind: 'user', id }, action: 'member.use_invitation' })
@@ -373,20 +375,20 @@ export const acceptInvitation = async (
     const found = await liveInvitation(q, secret, caller, now)
     if (found instanceof CountedRefusal) return found
     const { app, row } = found
-    if (app.status !== 'active') return refuse('app_inactive')
+    if (app.status !== 'active') return whyInactive(app)
     const target = { appId: app.id, target: user.id }
     if (row.role === 'publisher') {
       if (row.invitedBy === user.id) return badInput('email', ownOffer) // whose address was another one then
       const heir = await findHeir(q, platform.quotas, { email: row.email, ownerId: app.ownerId, apps: 1 })
       if (heir instanceof PlatformError) return heir
-      if (!(await q.appInvitations.end(app.id, row.id, now))) return refusedUse(user.id, deadInvitation())
+      if (!(await q.appInvitations.end(app.id, row.id, now))) return refusedUse(user.id, deadInvitation('used'))
       await transferTo(change, app, heir)
       await join(change, app.id, { id, userId: app.ownerId, role: 'owner' })
     } else {
       if ((await roleIn(q, app, user.id)) !== null) return badInput('email', isMember)
       const full = await refusalIfTeamFull(q, app.id)
       if (full !== null) return full
-      if (!(await q.appInvitations.end(app.id, row.id, now))) return refusedUse(user.id, deadInvitation())
+      if (!(await q.appInvitations.end(app.id, row.id, now))) return refusedUse(user.id, deadInvitation('used'))
       await join(change, app.id, { id, userId: user.id, role: row.role })
       await record({ ...target, action: 'member.joined', detail: { role: row.role } })
     }

@@ -1,3 +1,4 @@
+import { whyInactive } from '../../domain/app.ts'
 import type { Queries, EmbeddedSession } from '../../../db/database.ts'
 import { shownIcon } from '../../domain/app-icon.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
@@ -69,7 +70,7 @@ const openedApp = async (q: Queries, publicUrl: string, caller: SessionCaller, i
   if (found === null || install === null || install.userId !== caller.user.id) return refuse('route_not_found')
   if (!isInstallLive(install)) return refuse('install_required', { message: notInUse })
   const app = await q.apps.byId(install.appId)
-  if (app === null || app.status !== 'active') return refuse('app_inactive')
+  if (app?.status !== 'active') return app === null ? refuse('app_inactive') : whyInactive(app)
   const isForeignTest = install.environment === 'development' && !(await mayTest(q, app, caller.user.id))
   const version = isForeignTest ? null : await currentVersion(q, app, install.environment)
   const embed = version === null ? null : embedUrlOf(storedJson(version.manifest))

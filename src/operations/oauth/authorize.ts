@@ -1,3 +1,4 @@
+import { whyInactive } from '../../domain/app.ts'
 import type { App, Client, Queries } from '../../../db/database.ts'
 import {
   accessDenied,
@@ -160,7 +161,7 @@ const checkAsked = async (
   if (!isCodeChallenge(request.codeChallenge)) return badInput('codeChallenge', challengeForm)
   const asked = parseScope(request.scope)
   if (asked.kind === 'refused') return refuse(asked.code, { param: 'scope', message: asked.message })
-  if (app.status !== 'active') return refuse('app_inactive')
+  if (app.status !== 'active') return whyInactive(app)
   const registered = parseStoredScope(app.scopes)
   const forUsers = new Set([...scopesFor('user'), ...(await ownForUsers(q, ownAmong(asked.scopes)))])
   const possible = registered.filter((name) => forUsers.has(name))

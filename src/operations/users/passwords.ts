@@ -3,6 +3,8 @@
 import type { User, PasswordLink, Queries } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import {
+  deadLinkWords,
+  endOfLink,
   emailLinkPath,
   newPasswordFault,
   normalPassword,
@@ -279,20 +281,25 @@ export const askForLink = async (platform: Platform, trace: Trace, address: stri
 
 type FoundLink = { readonly row: PasswordLink; readonly user: User }
 
-/** The link that a secret belongs to, if it works on this page, with its person. */
-const liveLink = async (q: Queries, secret: string, now: number, path: LinkPath): Promise<FoundLink | null> => {
+/** The link that a secret belongs to, if it works on this page, with its person. Only who has the whole link learns why it does not. */
+const liveLink = async (
+  q: Queries,
+  secret: string,
+  now: number,
+  path: LinkPath,
+): Promise<FoundLink | CountedRefusal> => {
   const parsed = parseSecret('passwordLink', secret)
-  if (parsed === null) return null
-  const row = await findPasswordLink(q, { key: recordIdOfKey('lnk_', parsed.key), hash: parsed.hash })
-  if (row === null || row.endedAt !== null || row.expiresAt <= now) return null
-  if ((row.email === null) !== (path === passwordLinkPath)) return null
+  const row = parsed && (await findPasswordLink(q, { key: recordIdOfKey('lnk_', parsed.key), hash: parsed.hash }))
+  if (row === null || (row.email === null) !== (path === passwordLinkPath)) return deadLink('unknown')
+  const end = endOfLink(row, now)
   const user = await q.users.byId(row.userId)
-  return user?.status === 'active' ? { row, user } : null
+  if (end !== null || user?.status !== 'active') return deadLink(end ?? 'ended')
+  return { row, user }
 }
 
 /** The refusal is counted, because anybody can send any number of texts that are no links. */
-const deadLink = () =>
-  new CountedRefusal(refuse('version_not_eligible', { message: 'This link no longer works.' }), {
+const deadLink = (end: keyof typeof deadLinkWords) =>
+  new CountedRefusal(refuse('version_not_eligible', { message: deadLinkWords[end] }), {
     actor: anonymous,
     action: 'user.use_link',
   })
@@ -309,7 +316,7 @@ export const openPasswordLink = async (
 ): Promise<FoundLink> => {
   const now = platform.clock.now()
   const found = await liveLink(platform.database.queries, secret, now, path)
-  return found ?? (await settle(platform, trace, deadLink(), now))
+  return found instanceof CountedRefusal ? await settle(platform, trace, found, now) : found
 }
 
 type ChosenPassword = { readonly link: string; readonly password: string; readonly repeated: string }
@@ -331,9 +338,10 @@ export const usePasswordLink = async (platform: Platform, trace: Trace, input: C
   return await decide(platform, trace, { actor: anonymous }, async (change) => {
     const { q, now, record } = change
     const found = await liveLink(q, input.link, now, passwordLinkPath)
-    if (found === null || !(await q.passwordLinks.use(found.row.id, now))) return deadLink()
-    const { user } = found
-    if (!(await q.users.replacePassword(user.id, user.passwordHash, hash, now))) return deadLink()
+    if (found instanceof CountedRefusal) return found
+    const { user, row: link } = found
+    if (!(await q.passwordLinks.use(link.id, now))) return deadLink('used')
+    if (!(await q.users.replacePassword(user.id, user.passwordHash, hash, now))) return deadLink('ended')
     await q.users.confirm(user.id)
     await endSignIns(change, user.id)
     await record({ actor: { kind: 'user', id: user.id }, action: 'user.password_set', target: user.id })
@@ -377,9 +385,11 @@ export const useEmailLink = async (platform: Platform, trace: Trace, secret: str
   await decide(platform, trace, { actor: anonymous }, async (change) => {
     const { q, now } = change
     const found = await liveLink(q, secret, now, emailLinkPath)
-    const email = found?.row.email ?? null
-    if (found === null || email === null || (await q.users.byEmail(email)) !== null) return deadLink()
+    if (found instanceof CountedRefusal) return found
     const { user, row } = found
-    if (user.externalId !== null || !(await q.passwordLinks.use(row.id, now))) return deadLink()
+    const { email } = row
+    if (email === null || user.externalId !== null) return deadLink('ended')
+    if ((await q.users.byEmail(email)) !== null) return deadLink('taken')
+    if (!(await q.passwordLinks.use(row.id, now))) return deadLink('used')
     return (await changeUser(change, user, { email }, { by: { kind: 'user', id: user.id } })).user
   })

@@ -7,8 +7,8 @@ import { inspectUser } from '../../operations/users/find-user.ts'
 import { askForEmail, openPasswordLink, useEmailLink } from '../../operations/users/passwords.ts'
 import { email, Fields } from '../design/field.tsx'
 import { changedByVisitor, formPage, openPage, routes } from '../change.tsx'
-import { Form, MainLink, SendButton } from '../design/form.tsx'
-import { Layout } from '../design/shell.tsx'
+import { Form, SendButton } from '../design/form.tsx'
+import { Layout, wordsPage } from '../design/shell.tsx'
 import { textOf, outcomeOf, answerForm, formOf, secretText } from '../form.ts'
 import type { Values } from '../kept-form.ts'
 import { page, seeOther } from '../page.ts'
@@ -105,26 +105,16 @@ const showConfirmation = async (visitor: Visitor, sent: Values) => {
 }
 
 const showDead = (door: Door, error: PlatformError): Response =>
-  page(
-    <Layout title="This link does not work" visit={door.platform} width="narrow">
-      <p>
-        The link is incomplete, was used, is older than 24 hours, or was replaced by a newer one, or another account has
-        the address. If you have confirmed the address with it before, it is yours. Otherwise nothing has changed: sign
-        in and request a new link under Account.
-      </p>
-      <p>
-        <a href={accountPaths.email}>Email address</a>
-      </p>
-    </Layout>,
-    { refusal: error, status: 410, hidesAddress: true },
-  )
+  wordsPage(door.platform, {
+    title: 'This link does not work',
+    says: `${error.message} If you have confirmed the address with it, it is yours. Otherwise nothing has changed: sign in and request a new link under Account.`,
+    to: [accountPaths.email, 'Email address'],
+    options: { refusal: error, status: 410, hidesAddress: true },
+  })
 
 const showDone = (door: Door): Response =>
-  page(
-    <Layout title="Your address is changed" visit={door.platform} width="narrow">
-      <p>From now on, sign in with the new address. We have notified the old one.</p>
-      <p>
-        <MainLink href={accountPaths.overview}>Go to your account</MainLink>
-      </p>
-    </Layout>,
-  )
+  wordsPage(door.platform, {
+    title: 'Your address is changed',
+    says: 'From now on, sign in with the new address. We have notified the old one.',
+    to: [accountPaths.overview, 'Go to your account'],
+  })

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { favicon, siteScript, siteStylesheet } from '../assets.ts'
+import { page } from '../page.ts'
 import { noticeFor, type Notices } from '../query.ts'
 import type { Visit } from '../visit.ts'
 import { Avatar } from './avatar.tsx'
 import { Problem } from './field.tsx'
-import { Form } from './form.tsx'
+import { Form, MainLink } from './form.tsx'
 import { Icon, type IconName, Mark } from './icon.tsx'
 import { Count } from './list-tools.tsx'
 
@@ -295,6 +296,33 @@ const Crumbs = ({ links }: { readonly links: readonly Crumb[] }) =>
         </a>
       ))}
     </p>
+  )
+
+type Words = {
+  readonly title: string
+  readonly says: ComponentChildren
+  /** Where it leads, and the words of the link. */
+  readonly to: readonly [href: string, words: string]
+  readonly section?: Section
+  /** More, below the link. */
+  readonly more?: ComponentChildren
+  readonly options?: Parameters<typeof page>[1]
+}
+
+/** A page of a few words and one way on. */
+export const wordsPage = (
+  visit: Visit | PlatformFrame,
+  { title, says, to: [href, words], section, more, options }: Words,
+): Response =>
+  page(
+    <Layout title={title} visit={visit} {...(section && { section })} width="narrow">
+      <p>{says}</p>
+      <p>
+        <MainLink href={href}>{words}</MainLink>
+      </p>
+      {more}
+    </Layout>,
+    options,
   )
 
 /** The ID by which an operator finds the request in the log. */
