@@ -6,6 +6,7 @@ import {
   isPage,
   isRevoked,
   isTokenAnswer,
+  type Shape,
 } from './answer-shapes.ts'
 import { AppPlatformError } from './app-platform-error.ts'
 import { base64Of } from './base64.ts'
@@ -26,151 +27,100 @@ const uploadTimeoutMs = 300_000
  */
 const repeatWithinMs = 45_000
 
-const webhookPath = (id: string, call: string) => `${contractPath}/webhooks/${encodeURIComponent(id)}/${call}`
+const webhookPath = (id: string, call: string) => `/webhooks/${encodeURIComponent(id)}/${call}`
+
+type More = Omit<PlatformRequest, 'method' | 'path'>
 
 /** The endpoints of the contract, of webhooks and of the check of tokens, one function each. All throw what the transport throws. */
-export const createEndpoints = (send: Send) => ({
-  /** `POST /token`. Idempotent: a token that is lost in transit expires within the hour. */
-  issueAppToken: async (body: contract.AppTokenRequest, options: CallOptions = {}) =>
-    await send(isAppTokenAnswer, {
-      ...options,
-      method: 'POST',
-      path: `${contractPath}/token`,
-      body,
-      idempotent: true,
-    }),
+export const createEndpoints = (send: Send) => {
+  const calling =
+    (method: PlatformRequest['method']) =>
+    async <T>(shape: Shape<T>, path: string, options: More): Promise<T> =>
+      await send(shape, { ...options, method, path: contractPath + path })
+  const [get, post] = [calling('GET'), calling('POST')]
+  return {
+    /** `POST /token`. Idempotent: a token that is lost in transit expires within the hour. */
+    issueAppToken: async (body: contract.AppTokenRequest, options: CallOptions = {}) =>
+      await post(isAppTokenAnswer, '/token', { ...options, body, idempotent: true }),
 
-  /** All scopes that the app may have for itself: those of a token that was asked for without any (RFC 6749 section 4.4). */
-  findAppScope: async (
-    form: { readonly client_id: string; readonly client_secret: string },
-    options: CallOptions = {},
-  ) =>
-    await send(hasScope, {
-      ...options,
-      method: 'POST',
-      path: '/oauth/token',
-      form: { grant_type: 'client_credentials', ...form },
-      idempotent: true,
-    }),
+    /** All scopes that the app may have for itself: those of a token that was asked for without any (RFC 6749 section 4.4). */
+    findAppScope: async (
+      client: { readonly client_id: string; readonly client_secret: string },
+      options: CallOptions = {},
+    ) => {
+      const form = { grant_type: 'client_credentials', ...client }
+      return await send(hasScope, { ...options, method: 'POST', path: '/oauth/token', form, idempotent: true })
+    },
 
-  /** `GET /me`, with an app token. */
-  identifyApp: async (options: BearerOptions) =>
-    await send(isAnswer<contract.AppIdentity>, { ...options, method: 'GET', path: `${contractPath}/me` }),
+    /** `GET /me`, with an app token. */
+    identifyApp: async (options: BearerOptions) => await get(isAnswer<contract.AppIdentity>, '/me', options),
 
-  /** `GET /versions`, with an app token of development credentials; the next two need one too. */
-  listVersions: async (query: contract.VersionQuery, options: BearerOptions) =>
-    await send(isPage<contract.VersionPage>, { ...options, method: 'GET', path: `${contractPath}/versions`, query }),
+    /** `GET /versions`, with an app token of development credentials; the next two need one too. */
+    listVersions: async (query: contract.VersionQuery, options: BearerOptions) =>
+      await get(isPage<contract.VersionPage>, '/versions', { ...options, query }),
 
-  /** `POST /versions`. */
-  createVersion: async (body: contract.VersionUpload, options: BearerOptions & UploadOptions) =>
-    await send(isAnswer<contract.Version>, {
-      timeoutMs: uploadTimeoutMs,
-      ...options,
-      method: 'POST',
-      path: `${contractPath}/versions`,
-      body,
-    }),
+    /** `POST /versions`. */
+    createVersion: async (body: contract.VersionUpload, options: BearerOptions & UploadOptions) =>
+      await post(isAnswer<contract.Version>, '/versions', { timeoutMs: uploadTimeoutMs, ...options, body }),
 
-  /** `DELETE /versions/{id}`. */
-  deleteVersion: async (id: string, options: BearerOptions) =>
-    await send(isAnswer<contract.Version>, {
-      ...options,
-      method: 'DELETE',
-      path: `${contractPath}/versions/${encodeURIComponent(id)}`,
-    }),
+    /** `DELETE /versions/{id}`. */
+    deleteVersion: async (id: string, options: BearerOptions) =>
+      await calling('DELETE')(isAnswer<contract.Version>, `/versions/${encodeURIComponent(id)}`, options),
 
-  /** `POST /versions/rollback`. */
-  rollBackVersion: async (body: contract.RollbackRequest, options: BearerOptions & RepeatableOptions) =>
-    await send(isAnswer<contract.Rollback>, {
-      ...options,
-      method: 'POST',
-      path: `${contractPath}/versions/rollback`,
-      body,
-    }),
+    /** `POST /versions/rollback`. */
+    rollBackVersion: async (body: contract.RollbackRequest, options: BearerOptions & RepeatableOptions) =>
+      await post(isAnswer<contract.Rollback>, '/versions/rollback', { ...options, body }),
 
-  /** `GET /webhooks`, with an app token of development credentials, as the next three. */
-  listWebhooks: async (options: BearerOptions) =>
-    await send(isPage<contract.WebhookEndpointPage>, { ...options, method: 'GET', path: `${contractPath}/webhooks` }),
+    /** `GET /webhooks`, with an app token of development credentials, as the next three. */
+    listWebhooks: async (options: BearerOptions) =>
+      await get(isPage<contract.WebhookEndpointPage>, '/webhooks', options),
 
-  /** `POST /webhooks/{id}/ping`. */
-  pingWebhook: async (id: string, options: BearerOptions) =>
-    await send(isAnswer<contract.WebhookPing>, { ...options, method: 'POST', path: webhookPath(id, 'ping'), body: {} }),
+    /** `POST /webhooks/{id}/ping`. */
+    pingWebhook: async (id: string, options: BearerOptions) =>
+      await post(isAnswer<contract.WebhookPing>, webhookPath(id, 'ping'), { ...options, body: {} }),
 
-  /** `GET /webhooks/{id}/attempts`. */
-  listWebhookAttempts: async (id: string, query: contract.Paging, options: BearerOptions) =>
-    await send(isPage<contract.WebhookAttemptPage>, {
-      ...options,
-      method: 'GET',
-      path: webhookPath(id, 'attempts'),
-      query,
-    }),
+    /** `GET /webhooks/{id}/attempts`. */
+    listWebhookAttempts: async (id: string, query: contract.Paging, options: BearerOptions) =>
+      await get(isPage<contract.WebhookAttemptPage>, webhookPath(id, 'attempts'), { ...options, query }),
 
-  /** `POST /webhooks/{id}/resend`. */
-  resendWebhooks: async (id: string, body: contract.WebhookResend, options: BearerOptions) =>
-    await send(isAnswer<contract.WebhookResent>, { ...options, method: 'POST', path: webhookPath(id, 'resend'), body }),
+    /** `POST /webhooks/{id}/resend`. */
+    resendWebhooks: async (id: string, body: contract.WebhookResend, options: BearerOptions) =>
+      await post(isAnswer<contract.WebhookResent>, webhookPath(id, 'resend'), { ...options, body }),
 
-  /** `POST /oauth/authorize`, with the session token of the signed-in user. Every call creates another grant. */
-  authorize: async (body: contract.AuthorizeRequest, options: BearerOptions) =>
-    await send(isAnswer<contract.Authorization>, {
-      ...options,
-      method: 'POST',
-      path: `${contractPath}/oauth/authorize`,
-      body,
-    }),
+    /** `POST /oauth/authorize`, with the session token of the signed-in user. Every call creates another grant. */
+    authorize: async (body: contract.AuthorizeRequest, options: BearerOptions) =>
+      await post(isAnswer<contract.Authorization>, '/oauth/authorize', { ...options, body }),
 
-  /** `POST /oauth/token`: an exchange or a refresh. Without a key it is never repeated. */
-  issueUserTokens: async (body: contract.TokenRequest, options: RepeatableOptions = {}) =>
-    await send(isTokenAnswer, {
-      ...options,
-      method: 'POST',
-      path: `${contractPath}/oauth/token`,
-      body,
-      repeatWithinMs,
-    }),
+    /** `POST /oauth/token`: an exchange or a refresh. Without a key it is never repeated. */
+    issueUserTokens: async (body: contract.TokenRequest, options: RepeatableOptions = {}) =>
+      await post(isTokenAnswer, '/oauth/token', { ...options, body, repeatWithinMs }),
 
-  /** `GET /oauth/me`, with a user access token. */
-  identifyUser: async (options: BearerOptions) =>
-    await send(isAnswer<contract.UserIdentity>, { ...options, method: 'GET', path: `${contractPath}/oauth/me` }),
+    /** `GET /oauth/me`, with a user access token. */
+    identifyUser: async (options: BearerOptions) => await get(isAnswer<contract.UserIdentity>, '/oauth/me', options),
 
-  /** `POST /oauth/revoke`: by an app with its credentials, or with a bearer token or session. Idempotent. */
-  revoke: async (body: contract.RevokeRequest, options: CallOptions & { readonly bearer?: string } = {}) =>
-    await send(isRevoked, {
-      ...options,
-      method: 'POST',
-      path: `${contractPath}/oauth/revoke`,
-      body,
-      idempotent: true,
-    }),
+    /** `POST /oauth/revoke`: by an app with its credentials, or with a bearer token or session. Idempotent. */
+    revoke: async (body: contract.RevokeRequest, options: CallOptions & { readonly bearer?: string } = {}) =>
+      await post(isRevoked, '/oauth/revoke', { ...options, body, idempotent: true }),
 
-  /** `GET /resources`, with a user access token. */
-  listResources: async (query: contract.ResourceQuery, options: BearerOptions) =>
-    await send(isPage<contract.ResourcePage>, { ...options, method: 'GET', path: `${contractPath}/resources`, query }),
+    /** `GET /resources`, with a user access token. */
+    listResources: async (query: contract.ResourceQuery, options: BearerOptions) =>
+      await get(isPage<contract.ResourcePage>, '/resources', { ...options, query }),
 
-  /** `GET /installs`, with an app token or a user access token, as the next one. */
-  listInstalls: async (query: contract.AppInstallQuery, options: BearerOptions) =>
-    await send(isPage<contract.InstallPage>, { ...options, method: 'GET', path: `${contractPath}/installs`, query }),
+    /** `GET /installs`, with an app token or a user access token, as the next one. */
+    listInstalls: async (query: contract.AppInstallQuery, options: BearerOptions) =>
+      await get(isPage<contract.InstallPage>, '/installs', { ...options, query }),
 
-  /** `GET /installs/{id}`. */
-  readInstall: async (id: string, options: BearerOptions) =>
-    await send(isAnswer<contract.Install>, {
-      ...options,
-      method: 'GET',
-      path: `${contractPath}/installs/${encodeURIComponent(id)}`,
-    }),
+    /** `GET /installs/{id}`. */
+    readInstall: async (id: string, options: BearerOptions) =>
+      await get(isAnswer<contract.Install>, `/installs/${encodeURIComponent(id)}`, options),
 
-  /** `POST /oauth/introspect` (RFC 7662), with the credentials of an app in the form or a service key as bearer. */
-  introspect: async (
-    form: Readonly<Record<string, string>>,
-    options: CallOptions & { readonly bearer?: string } = {},
-  ) =>
-    await send(isIntrospection, {
-      ...options,
-      method: 'POST',
-      path: '/oauth/introspect',
-      form,
-      idempotent: true,
-    }),
-})
+    /** `POST /oauth/introspect` (RFC 7662), with the credentials of an app in the form or a service key as bearer. */
+    introspect: async (
+      form: Readonly<Record<string, string>>,
+      options: CallOptions & { readonly bearer?: string } = {},
+    ) => await send(isIntrospection, { ...options, method: 'POST', path: '/oauth/introspect', form, idempotent: true }),
+  }
+}
 
 export type Endpoints = ReturnType<typeof createEndpoints>
 
