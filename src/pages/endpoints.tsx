@@ -21,7 +21,9 @@ import type { Acting, Visit } from './visit.ts'
 import { isDelivered, outcomeInWords } from '../domain/webhook-delivery.ts'
 import { isEveryKind } from '../domain/webhook-event.ts'
 import { Badge } from './design/badge.tsx'
-import { Facts, Time, TimeFact } from './design/values.tsx'
+import { line } from './design/field.tsx'
+import { Row } from './design/row-list.tsx'
+import { Facts, ShownOnce, Time, TimeFact } from './design/values.tsx'
 
 /** Where webhook endpoints of an app or of the builder are, and as whom this person changes them. */
 type EndpointPlace = {
@@ -82,10 +84,8 @@ export const endpointStepsOf = <const Root extends string>(
       counts: [[deliveries.pending, 'event waits', 'events wait']],
       button: 'Disable',
     }),
-    act: async ({ visit }, endpoint) => {
-      await acting(visit, endpoint).do(setEndpointStatus, { id: endpoint.id, status: 'disabled' })
-      return 'disabled'
-    },
+    act: async ({ visit }, endpoint) =>
+      await acting(visit, endpoint).do(setEndpointStatus, { id: endpoint.id, status: 'disabled' }),
     done: { disabled: 'The endpoint is disabled. Nothing is sent to it.' },
   })
 
@@ -192,6 +192,13 @@ export const takeOutgoingShare = ({ door, call, userId }: Visit): void => takeSh
 /** Names an endpoint in titles. */
 export const hostOf = ({ url }: Pick<EndpointDetail, 'url'>): string => new URL(url).host
 
+export const endpointUrl = line('URL', {
+  hint: 'An HTTPS address on a public host. Private and reserved IP addresses are not allowed.',
+  placeholder: 'https://app.example/webhooks',
+  maxLength: 2048,
+  spellcheck: false,
+})
+
 // What the pages of apps and of the builder say of a webhook endpoint and of the attempts to deliver to it.
 
 type Told = Pick<EndpointRecord, 'app' | 'kinds'>
@@ -199,7 +206,7 @@ type Told = Pick<EndpointRecord, 'app' | 'kinds'>
 const isOfAll = ({ app, kinds }: Told): boolean => isEveryKind(kinds, app === null ? 'builder' : 'app')
 
 /** `All events`, `ping`, or `3 kinds of events`. */
-export const kindsInWords = (endpoint: Told): string => {
+const kindsInWords = (endpoint: Told): string => {
   const { kinds } = endpoint
   if (isOfAll(endpoint)) return 'All events'
   return kinds.length === 1 ? kinds.join() : `${kinds.length} kinds of events`
@@ -216,6 +223,36 @@ export const EndpointStatus = ({ reason, failingSince }: Pick<EndpointRecord, 'r
   if (reason !== null) return <Badge tone="bad">{reasonWords[reason]}</Badge>
   return failingSince === null ? <Badge tone="good">Enabled</Badge> : <Badge tone="waiting">Enabled, failing</Badge>
 }
+
+type EndpointRowProps = { readonly href: string; readonly endpoint: EndpointRecord }
+
+export const EndpointRow = ({ href, endpoint }: EndpointRowProps) => (
+  <Row
+    href={href}
+    title={<code>{endpoint.url}</code>}
+    badge={<EndpointStatus reason={endpoint.reason} failingSince={endpoint.failingSince} />}
+    facts={[kindsInWords(endpoint)]}
+  />
+)
+
+type SigningSecretProps = { readonly value: string | null; readonly href: string; readonly backend: string }
+
+/** The secret that signs deliveries, shown once, and the way back to its endpoint. */
+export const SigningSecret = ({ value, href, backend }: SigningSecretProps) => (
+  <ShownOnce
+    value={value}
+    what="secret"
+    label="Signing secret"
+    hint="Copy it now. It cannot be shown again."
+    advice="rotate it"
+    back={{ href, name: 'the endpoint' }}
+  >
+    <p>
+      {backend} needs it to verify each delivery before it trusts the content. The Standard Webhooks libraries do that
+      in one line.
+    </p>
+  </ShownOnce>
+)
 
 export const OutcomeBadge = ({ attempt }: { readonly attempt: AttemptRecord }) => (
   <Badge tone={isDelivered(attempt.status) ? 'good' : 'bad'}>{outcomeInWords(attempt)}</Badge>

@@ -7,7 +7,7 @@ import { allowsPasskeys, asked, requestOptions } from '../operations/factors/pas
 import type { Entry } from '../operations/sessions/entry.ts'
 import { hasAccounts } from '../operations/users/find-user.ts'
 import { changedByVisitor, openPage, routes } from './change.tsx'
-import { email, Field, Fields } from './design/field.tsx'
+import { email, Fields, PasswordField } from './design/field.tsx'
 import { Form, LinkButton, SendButton } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
 import { CodeBlock } from './design/values.tsx'
@@ -197,11 +197,7 @@ const PasswordForm = ({ visitor, returnTo }: PasswordFormProps) => (
   <Form action="/sign-in" visit={visitor}>
     <input type="hidden" name="return_to" value={returnTo} />
     <Fields of={signInForm} />
-    <Field
-      label="Password"
-      name="password"
-      input={{ type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 }}
-    />
+    <PasswordField label="Password" name="password" />
     <SendButton>Sign in</SendButton>
   </Form>
 )

@@ -83,14 +83,14 @@ type StepRecord<Of, Params, T extends TProperties, Done extends Notices> = {
     given: (name: string) => string,
   ) => Question | string | Promise<Question | string>
   /**
-   * Does it. Answers which of the sentences of `done` is shown on the page that it was opened from, or where else its result is; or
-   * asks again with the fields as they were sent.
+   * Does it. Answers which of the sentences of `done` is shown on the page that it was opened from, if there are several, or where else
+   * its result is; or asks again with the fields as they were sent.
    */
   readonly act: (
     submission: Submission<T>,
     of: Of,
     params: Params,
-  ) => Promise<(keyof Done & string) | Response | 'again'>
+  ) => Promise<(keyof Done & string) | Response | 'again' | object | number | void>
   /** What is said when it is done, by the name in the address. */
   readonly done: Done
   /** What is said when the form was sent before. */
@@ -175,8 +175,9 @@ const routesOf = <Root extends string, Of, Path extends string, T extends TPrope
       if (name !== null && textOf(sent['typed']) !== name) throw badInput('typed', otherName)
       const place = placeOf(backOf(params).href, textOf(sent['from']))
       const answer = await step.act(submission, of, params)
-      if (answer instanceof Response) return answer
-      return isAgain(answer) ? 'again' : seeOther(withDone(place, answer))
+      if (answer instanceof Response || isAgain(answer)) return answer
+      const [only = ''] = Object.keys(step.done)
+      return seeOther(withDone(place, typeof answer === 'string' ? answer : only))
     },
     again: ({ sent }, params) => ({
       section: area.key,
@@ -187,7 +188,7 @@ const routesOf = <Root extends string, Of, Path extends string, T extends TPrope
   })
 }
 
-const isAgain = (answer: string): answer is 'again' => answer === 'again'
+const isAgain = (answer: unknown): answer is 'again' => answer === 'again'
 
 const otherName = 'This does not match. Nothing was done.'
 

@@ -8,7 +8,7 @@ import { IconTile } from '../design/icon.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { Layout } from '../design/shell.tsx'
 import { CodeBlock, LastUsed, Time, TimeFact } from '../design/values.tsx'
-import { emptyForm, formOf, secretText, text, textOf } from '../form.ts'
+import { emptyForm, formOf, secretText, textOf } from '../form.ts'
 import type { Values } from '../kept-form.ts'
 import { page, seeOther } from '../page.ts'
 import { secretPage, showOnce } from '../secret-page.tsx'
@@ -20,7 +20,7 @@ import { signInWords } from '../sign-in-words.tsx'
 import { browserLabel } from '../../domain/device.ts'
 import { refuse } from '../../domain/errors.ts'
 import { addPasskey, allowsPasskeys, registrationOptions } from '../../operations/factors/passkeys.ts'
-import { Field } from '../design/field.tsx'
+import { Fields, line } from '../design/field.tsx'
 import { challengeReader, newChallenge, PasskeyForm, registrationIn } from '../passkey.tsx'
 
 const notices = {
@@ -73,10 +73,7 @@ const totpRemoval = ofFactors('totp/remove', {
     ),
     button: 'Remove it',
   }),
-  act: async ({ visit }) => {
-    await visit.asOwner().do(removeFactor, { kind: 'totp' })
-    return 'removed'
-  },
+  act: async ({ visit }) => await visit.asOwner().do(removeFactor, { kind: 'totp' }),
   done: { removed: 'The authenticator app is removed.' },
 })
 
@@ -249,7 +246,10 @@ const showOffer = async (visit: Visit): Promise<Response> => {
   )
 }
 
-const passkeyForm = formOf({ name: text, passkey: secretText })
+const passkeyForm = formOf({
+  name: line('Name', { hint: 'Helps you tell your passkeys apart, such as the name of the device.' }),
+  passkey: secretText,
+})
 
 /** Adds a passkey of the person who is signed in. */
 const newPasskey = formPage(accountPaths.addPasskey, {
@@ -290,10 +290,7 @@ const passkeyRemoval = ofFactors('passkeys/:id/remove', {
       button: 'Remove it',
     }
   },
-  act: async ({ visit }, _, { id }) => {
-    await visit.asOwner().do(removeFactor, { kind: 'passkey', id })
-    return 'passkey_removed'
-  },
+  act: async ({ visit }, _, { id }) => await visit.asOwner().do(removeFactor, { kind: 'passkey', id }),
   done: { passkey_removed: 'The passkey is removed.' },
 })
 
@@ -313,12 +310,7 @@ const showAdd = async (visit: Visit): Promise<Response> => {
       <p data-without-passkey>{words}</p>
       {options === null ? null : (
         <PasskeyForm action={accountPaths.addPasskey} visit={visit} kind="create" options={options}>
-          <Field
-            label="Name"
-            name="name"
-            hint="Helps you tell your passkeys apart, such as the name of the device."
-            input={{ required: true, maxLength: 200, value: browser }}
-          />
+          <Fields of={passkeyForm} values={{ name: browser }} />
           <p class="muted">Your browser then asks you to choose where the passkey is kept.</p>
           <SendOrCancel button="Add the passkey" back={accountPaths.factors} />
         </PasskeyForm>

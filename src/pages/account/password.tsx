@@ -3,7 +3,7 @@ import { withPasswordLimit } from '../../http/sign-in-limit.ts'
 import { actingAs } from '../../operations/acting-as.ts'
 import { changePassword } from '../../operations/users/passwords.ts'
 import { formPage, routes } from '../change.tsx'
-import { Field } from '../design/field.tsx'
+import { PasswordField } from '../design/field.tsx'
 import { Form, SendButton } from '../design/form.tsx'
 import { formOf, secretText } from '../form.ts'
 import { NewPasswordFields } from '../set-password.tsx'
@@ -54,7 +54,7 @@ const show = (visit: Visit): Response => {
       <Form action={accountPaths.password} visit={visit} class="measure">
         {/* Tells password managers whose password this is. */}
         <input type="text" name="username" autocomplete="username" value={visit.session.user.email} readOnly hidden />
-        <Field label="Current password" name="current" input={currentPassword} />
+        <PasswordField label="Current password" name="current" />
         <NewPasswordFields />
         <p class="muted">
           Connected apps stay connected, because they never knew your password. If somebody else has used your account,
@@ -73,5 +73,3 @@ const showNone = (visit: Visit): Response =>
       <p>Your account has no password on this server. You sign in with {signInWords(visit).first}.</p>
     </AccountPage>,
   )
-
-const currentPassword = { type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 } as const

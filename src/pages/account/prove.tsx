@@ -5,7 +5,7 @@ import { asked as passkeyOf, requestOptions } from '../../operations/factors/pas
 import type { Platform } from '../../operations/platform.ts'
 import { meansOf, type ProofGiven, proveAgain } from '../../operations/sessions/prove-again.ts'
 import { formPage, pageFor, routes } from '../change.tsx'
-import { Field } from '../design/field.tsx'
+import { PasswordField } from '../design/field.tsx'
 import { Form, LinkButton, MainLink, SendOrCancel } from '../design/form.tsx'
 import { Layout } from '../design/shell.tsx'
 import { formOf, optionalText, secretText, text, textOf } from '../form.ts'
@@ -95,11 +95,7 @@ const show = async (visit: Visit, { returnTo, back }: Ways): Promise<Response> =
       {means.password ? (
         <Form action={provePath} visit={visit} hidden={{ kind: 'password', ...hidden }}>
           <input type="text" name="username" autocomplete="username" value={means.email} readOnly hidden />
-          <Field
-            label="Password"
-            name="password"
-            input={{ type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 }}
-          />
+          <PasswordField label="Password" name="password" />
           <SendOrCancel button="Continue" back={back} />
         </Form>
       ) : null}

@@ -122,10 +122,7 @@ export const revocationOfAll = stepsOf({
       button: 'Revoke access of every app',
     }
   },
-  act: async ({ visit }) => {
-    await visit.asOwner().do(revokeConnectedApps, { kind: 'all' })
-    return 'revoked-all'
-  },
+  act: async ({ visit }) => await visit.asOwner().do(revokeConnectedApps, { kind: 'all' }),
   done: { 'revoked-all': 'Access revoked for every app. All their tokens have stopped working.' },
 })
 
@@ -207,10 +204,7 @@ export const otherSessionsEnd = ofSessions('end-others', {
     counts: [[{ count: count - 1, exact }, 'other session ends', 'other sessions end']],
     button: 'End all other sessions',
   }),
-  act: async ({ visit }) => {
-    await visit.asOwner().do(endOtherSessions)
-    return 'ended-others'
-  },
+  act: async ({ visit }) => await visit.asOwner().do(endOtherSessions),
   done: { 'ended-others': 'Every other session has ended.' },
 })
 

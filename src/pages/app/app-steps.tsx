@@ -89,10 +89,8 @@ const transfer = ofOperators('transfer', {
       tone: 'harmless',
     }
   },
-  act: async ({ visit, fields }, _, { slug }) => {
-    await acting(visit, mayInApp(slug, 'transfer')).do(transferApp, { slug, email: fields.to })
-    return 'transferred'
-  },
+  act: async ({ visit, fields }, _, { slug }) =>
+    await acting(visit, mayInApp(slug, 'transfer')).do(transferApp, { slug, email: fields.to }),
   done: { transferred: 'The app has a new owner. The previous owner may know its secrets. Rotate them.' },
 })
 
@@ -122,10 +120,8 @@ const suspension = ofOperators('suspend', {
       button: 'Suspend the app',
     }
   },
-  act: async ({ visit }, _, { slug }) => {
-    await acting(visit, mayInApp(slug, 'settings')).do(setAppStatus, { slug, status: 'suspended' })
-    return 'suspended'
-  },
+  act: async ({ visit }, _, { slug }) =>
+    await acting(visit, mayInApp(slug, 'settings')).do(setAppStatus, { slug, status: 'suspended' }),
   done: { suspended: 'The app is suspended. Its secrets and tokens have stopped working.' },
 })
 
@@ -145,10 +141,7 @@ const accessEnd = ofOperators('end-access', {
     counts: await accessOf(at),
     button: 'End all access',
   }),
-  act: async ({ visit }, _, { slug }) => {
-    await acting(visit, mayInApp(slug, 'settings')).do(endAppAccess, slug)
-    return 'end-access'
-  },
+  act: async ({ visit }, _, { slug }) => await acting(visit, mayInApp(slug, 'settings')).do(endAppAccess, slug),
   done: {
     'end-access': 'All access of the app has ended, as listed in the audit log. Its client secrets stay valid.',
   },

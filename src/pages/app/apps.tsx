@@ -16,10 +16,11 @@ import { offerWords, slugHint } from '../words.ts'
 import { consoleAppPath, consolePath, newAppPath, yourApps } from './app-area.tsx'
 import { createApp } from '../../operations/apps/apps.ts'
 import { formPage, routes } from '../change.tsx'
-import { Field } from '../design/field.tsx'
+import { Type } from '@sinclair/typebox'
+import { Fields, line } from '../design/field.tsx'
 import { Form, SendButton } from '../design/form.tsx'
 import { ScopeChoice } from '../design/scopes.tsx'
-import { formOf, optionalText, text, texts } from '../form.ts'
+import { formOf, texts } from '../form.ts'
 import { publisherHint } from './settings.tsx'
 import { readCatalogue } from '../../operations/scopes/scopes.ts'
 
@@ -116,7 +117,14 @@ const OwnAppRow = ({ app }: { readonly app: OwnAppSummary }) => (
   />
 )
 
-const newAppForm = formOf({ name: text, publisher: optionalText, slug: text, scopes: texts })
+const newAppForm = formOf({
+  name: line('Name', {
+    hint: 'Users see this name when the app asks for their consent. You can change it until the first version is approved.',
+  }),
+  publisher: Type.Optional(line('Publisher', { hint: publisherHint, required: false })),
+  slug: line('Slug', { hint: slugHint, maxLength: 63, spellcheck: false }),
+  scopes: texts,
+})
 
 /** The form that registers an app. Every signed-in person may, up to the quota. */
 const newApp = formPage(newAppPath, {
@@ -137,19 +145,7 @@ const newApp = formPage(newAppPath, {
       <Layout {...frame}>
         <div class="console">
           <Form action={newAppPath} visit={visit}>
-            <Field
-              label="Name"
-              name="name"
-              hint="Users see this name when the app asks for their consent. You can change it until the first version is approved."
-              input={{ required: true, maxLength: 200 }}
-            />
-            <Field label="Publisher" name="publisher" hint={publisherHint} input={{ maxLength: 200 }} />
-            <Field
-              label="Slug"
-              name="slug"
-              hint={slugHint}
-              input={{ required: true, maxLength: 63, spellcheck: false }}
-            />
+            <Fields of={newAppForm} />
             {/* Nearly every app that people sign in to asks who they are. */}
             <ScopeChoice catalogue={await readCatalogue(visit.door.platform)} chosen={['profile:read']} />
             <p class="muted">Choose what you need now. You can add and withdraw scopes later.</p>

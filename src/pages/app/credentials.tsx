@@ -14,7 +14,7 @@ import {
 } from '../../operations/credentials/credentials.ts'
 import { formPage, routes, secretShownBefore } from '../change.tsx'
 import { Badge, EnvironmentBadge } from '../design/badge.tsx'
-import { Field } from '../design/field.tsx'
+import { Fields, line } from '../design/field.tsx'
 import { Form, LinkButton, MainLink, SendOrCancel } from '../design/form.tsx'
 import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
@@ -47,7 +47,10 @@ import {
 import { refuse } from '../../domain/errors.ts'
 import { appTokensOf } from '../../operations/reach.ts'
 
-const createForm = formOf({ environment: environmentField, label: text })
+const createForm = formOf({
+  environment: environmentField,
+  label: line('Label', { hint: 'Optional. For example, where the secret will be stored.', required: false }),
+})
 
 type Slug = { readonly slug: string }
 
@@ -142,12 +145,7 @@ const showForm = async (visit: Visit, { slug }: Slug): Promise<Response> => {
     <AppPage at={at} tab="credentials" title={`Create a ${environment} secret`}>
       <Allowed at={at} right={rightOverSecrets(environment)}>
         <Form action={at.path('credentials')} visit={visit} hidden={{ environment }} class="measure">
-          <Field
-            label="Label"
-            name="label"
-            hint="Optional. For example, where the secret will be stored."
-            input={{ maxLength: 200, autocomplete: 'off' }}
-          />
+          <Fields of={createForm} />
           <SendOrCancel button="Create the secret" back={at.path('credentials')} />
         </Form>
       </Allowed>
@@ -379,10 +377,7 @@ const secretRevocation = ofSecret()('revoke', {
       button: 'Revoke this secret',
     }
   },
-  act: async ({ visit }, _, { slug, id }) => {
-    await acting(visit, ownsCredential(slug, id)).do(revokeCredential, id)
-    return 'revoked'
-  },
+  act: async ({ visit }, _, { slug, id }) => await acting(visit, ownsCredential(slug, id)).do(revokeCredential, id),
   done: { revoked: 'The secret is revoked. It has stopped working, and so have its app tokens.' },
 })
 
@@ -446,10 +441,7 @@ const secretConfirmation = ofSecret(['desk'])('confirm', {
       tone: 'harmless',
     }
   },
-  act: async ({ visit }, _, { slug, id }) => {
-    await acting(visit, ownsCredential(slug, id)).do(confirmCredential, id)
-    return 'confirmed'
-  },
+  act: async ({ visit }, _, { slug, id }) => await acting(visit, ownsCredential(slug, id)).do(confirmCredential, id),
   done: { confirmed: 'The secret works again.' },
 })
 

@@ -317,10 +317,8 @@ const memberRemoval = ofMember('remove', {
     ),
     button: 'Remove the member',
   }),
-  act: async ({ visit }, _, { slug, id }) => {
-    await acting(visit, mayChangeMember(slug, id, null)).do(removeMember, { slug, userId: id })
-    return 'removed'
-  },
+  act: async ({ visit }, _, { slug, id }) =>
+    await acting(visit, mayChangeMember(slug, id, null)).do(removeMember, { slug, userId: id }),
   done: { removed: 'The member is removed.' },
 })
 
@@ -389,10 +387,8 @@ const invitationEnd = ofInvitation('revoke', {
     ),
     button: 'Revoke the invitation',
   }),
-  act: async ({ visit }, _, { slug, id }) => {
-    await acting(visit, mayRevokeInvitation(slug, id)).do(revokeInvitation, { slug, id })
-    return 'revoked'
-  },
+  act: async ({ visit }, _, { slug, id }) =>
+    await acting(visit, mayRevokeInvitation(slug, id)).do(revokeInvitation, { slug, id }),
   done: { revoked: 'The invitation is revoked. Its link no longer works.' },
 })
 

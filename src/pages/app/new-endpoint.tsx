@@ -12,10 +12,10 @@ import {
 } from '../../operations/webhooks/endpoints.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Details } from '../design/values.tsx'
-import { takeOutgoingShare } from '../endpoints.tsx'
-import { Choice, ChoiceList, ChoiceSet, Field } from '../design/field.tsx'
+import { endpointUrl, takeOutgoingShare } from '../endpoints.tsx'
+import { Choice, ChoiceList, ChoiceSet, Fields } from '../design/field.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
-import { formOf, sentTo, text, texts, valuesIn } from '../form.ts'
+import { formOf, sentTo, texts, valuesIn } from '../form.ts'
 import type { KeptForm } from '../kept-form.ts'
 import { page, seeOther } from '../page.ts'
 import { showOnce } from '../secret-page.tsx'
@@ -32,8 +32,9 @@ import {
 } from './app-area.tsx'
 import { endpointCrumb } from './webhooks.tsx'
 
-const newEndpointForm = formOf({ environment: environmentField, url: text, groups: texts, kinds: texts })
-const endpointForm = formOf({ url: text, groups: texts, kinds: texts })
+const fields = { url: endpointUrl, groups: texts, kinds: texts } as const
+const newEndpointForm = formOf({ environment: environmentField, ...fields })
+const endpointForm = formOf(fields)
 
 /** The forms that add a webhook endpoint and change its URL and kinds of events. */
 export const newEndpointRoutes = (place: AppPlace) =>
@@ -113,18 +114,7 @@ const ask = (at: AppVisit, values: EndpointValues): Response => {
       crumbs={crumbs}
     >
       <Form action={action} visit={shown} {...(isNew ? { hidden: { environment } } : {})}>
-        <Field
-          label="URL"
-          name="url"
-          hint="An HTTPS address on a public host. Private and reserved IP addresses are not allowed."
-          input={{
-            value: values.url,
-            placeholder: 'https://app.example/webhooks',
-            required: true,
-            maxLength: 2048,
-            spellcheck: false,
-          }}
-        />
+        <Fields of={endpointForm} values={{ url: values.url }} />
         <p class="muted">
           <a href="/docs/guides/first-app#on-your-own-machine">Webhooks on your own machine</a>
         </p>

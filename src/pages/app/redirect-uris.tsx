@@ -96,10 +96,8 @@ export const uriRemoval = stepsBelow('redirect-uris', ['redirect-uris', 'Redirec
       ),
     }
   },
-  act: async ({ visit, fields: { environment, uri } }, _, { slug }) => {
-    await acting(visit, mayInApp(slug, 'settings')).do(removeRedirectUri, { slug, environment, uri })
-    return 'uri-removed'
-  },
+  act: async ({ visit, fields: { environment, uri } }, _, { slug }) =>
+    await acting(visit, mayInApp(slug, 'settings')).do(removeRedirectUri, { slug, environment, uri }),
   done: { 'uri-removed': 'The redirect URI is removed and is refused from now on.' },
 })
 

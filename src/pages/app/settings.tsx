@@ -7,7 +7,7 @@ import { changeAppScopes, letSecretsRollBack, renameApp, setListed, setPublisher
 import { giveScope, readCatalogue, takeScope } from '../../operations/scopes/scopes.ts'
 import { linksOf, OutLink } from '../app-facts.tsx'
 import { changed, formPage, routes } from '../change.tsx'
-import { Field, SelectField } from '../design/field.tsx'
+import { Fields, line, SelectField } from '../design/field.tsx'
 import { ButtonForm, Form, SendButton } from '../design/form.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeChoice, wordsOf } from '../design/scopes.tsx'
@@ -34,7 +34,14 @@ import { ownerSteps } from './app-steps.tsx'
 
 type Slug = { readonly slug: string }
 
-const nameForm = formOf({ name: text })
+/** Says what the publisher is for, also where the form of a new app asks for it. */
+export const publisherHint =
+  'The person or company that publishes the app. Everybody can read it in the directory of apps. Without it, people who are signed in see the name of the account that owns the app.'
+
+const nameForm = formOf({
+  name: line('Name', { hint: 'Users see this name the next time the app asks for their consent.' }),
+})
+const publisherForm = formOf({ publisher: line('Publisher', { hint: publisherHint, required: false }) })
 const rollbackForm = formOf({ secrets: Type.Union([Type.Literal('allowed'), Type.Literal('refused')]) })
 
 /** What about an app can be changed, besides what has a page of its own. */
@@ -54,7 +61,7 @@ export const appSettingRoutes = (place: AppPlace) =>
     changed(place.pattern('publisher'), {
       by: place.by,
       effect: 'renames',
-      form: formOf({ publisher: text }),
+      form: publisherForm,
       show: showSettings,
       act: async ({ visit, fields: { publisher } }, { slug }) => {
         await acting(visit, maySetPublisher(slug)).do(setPublisher, { slug, publisher })
@@ -114,33 +121,19 @@ const NameForms = ({ at, isKnown }: AtApp & { readonly isKnown: boolean }) => {
         </>
       ) : (
         <Form action={at.path('name')} visit={at.visit}>
-          <Field
-            label="Name"
-            name="name"
-            hint="Users see this name the next time the app asks for their consent."
-            input={{ value: name, required: true, maxLength: 200 }}
-          />
+          <Fields of={nameForm} values={{ name }} />
           <button type="submit">Rename the app</button>
         </Form>
       )}
       {isSuspended || (isFixed && publisher !== null) ? null : (
         <Form action={at.path('publisher')} visit={at.visit}>
-          <Field
-            label="Publisher"
-            name="publisher"
-            hint={publisherHint}
-            input={{ value: publisher ?? '', maxLength: 200 }}
-          />
+          <Fields of={publisherForm} values={{ publisher: publisher ?? '' }} />
           <button type="submit">Save the publisher</button>
         </Form>
       )}
     </Allowed>
   )
 }
-
-/** Says what the publisher is for, also where the form of a new app asks for it. */
-export const publisherHint =
-  'The person or company that publishes the app. Everybody can read it in the directory of apps. Without it, people who are signed in see the name of the account that owns the app.'
 
 /** Whether the directory has the app, and the button that changes it. */
 const Listing = ({ at: { app, path, visit } }: AtApp) => (
@@ -293,10 +286,8 @@ const scopeTaking = stepsBelow('settings', toSettings, (at) => ({ at }), ['desk'
       fields: <input type="hidden" name="scope" value={name} />,
     }
   },
-  act: async ({ visit, fields: { scope: name } }, _, { slug }) => {
-    await acting(visit, mayInApp(slug, 'settings')).do(takeScope, { slug, name })
-    return 'taken'
-  },
+  act: async ({ visit, fields: { scope: name } }, _, { slug }) =>
+    await acting(visit, mayInApp(slug, 'settings')).do(takeScope, { slug, name }),
   done: { taken: 'The app, its grants and its tokens do not have the scope any more.' },
 })
 

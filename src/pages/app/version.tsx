@@ -101,10 +101,8 @@ export const draftRemoval = ofVersion('delete', {
     button: 'Delete this draft',
     fields: <input type="hidden" name="id" value={version.id} />,
   }),
-  act: async ({ visit, fields: { id }, ticket }, _, { slug }) => {
-    await acting(visit, mayInApp(slug, 'release'), ticket).do(removeDraft, { slug, id })
-    return 'draft-removed'
-  },
+  act: async ({ visit, fields: { id }, ticket }, _, { slug }) =>
+    await acting(visit, mayInApp(slug, 'release'), ticket).do(removeDraft, { slug, id }),
   done: { 'draft-removed': 'The draft is deleted.' },
 })
 

@@ -23,7 +23,7 @@ import type { ScopeCatalogue } from '../../domain/scope.ts'
 import { badInput } from '../../operations/decide.ts'
 import { previewRollback, rollBackOwnVersion } from '../../operations/versions/move-version.ts'
 import { readCatalogue } from '../../operations/scopes/scopes.ts'
-import { Field, Problem } from '../design/field.tsx'
+import { Fields, line, Problem } from '../design/field.tsx'
 import { Form, LinkButton, MainLink, SendOrCancel } from '../design/form.tsx'
 import { ScopeChanges } from '../design/scopes.tsx'
 import { ChangeTable } from '../desk/review.tsx'
@@ -206,7 +206,17 @@ const LiveVersions = ({ at, changes }: AtApp & { readonly changes: readonly Live
 )
 
 /** `seen` has the IDs of the current version and of the target that the preview showed. */
-const rollbackForm = formOf({ environment: environmentField, to: text, seen: text, reason: text })
+const rollbackForm = formOf({
+  environment: environmentField,
+  to: text,
+  seen: text,
+  reason: line('Reason', {
+    hint: 'Optional. It is shown in the list of rollbacks.',
+    rows: 2,
+    maxLength: versionLimits.reason,
+    required: false,
+  }),
+})
 
 /** What a rollback would change, and the form that confirms it. */
 const newRollback = formPage('/console/:slug/rollbacks/new', {
@@ -376,13 +386,7 @@ const Preview = ({ at, catalogue, preview }: PreviewProps) => {
         <input type="hidden" name="environment" value={environment} />
         <input type="hidden" name="to" value={to.version} />
         <input type="hidden" name="seen" value={`${from.id} ${to.id}`} />
-        <Field
-          label="Reason"
-          name="reason"
-          hint="Optional. It is shown in the list of rollbacks."
-          rows={2}
-          input={{ maxLength: versionLimits.reason }}
-        />
+        <Fields of={rollbackForm} />
         <SendOrCancel
           button={
             environment === 'production' ? `Roll back to ${to.version}` : `Make ${to.version} the development head`

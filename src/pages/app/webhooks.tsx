@@ -9,8 +9,8 @@ import {
 } from '../../operations/webhooks/endpoints.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
-import { Row, RowList } from '../design/row-list.tsx'
-import { CodeBlock, Facts, Lines, ShownOnce, Time } from '../design/values.tsx'
+import { RowList } from '../design/row-list.tsx'
+import { CodeBlock, Facts, Lines, Time } from '../design/values.tsx'
 import { choice, date, list, listRoutes, type ListValues, search, timeOf } from '../list.ts'
 import { page, seeOther } from '../page.ts'
 import type { Visit } from '../visit.ts'
@@ -31,12 +31,13 @@ import {
   buttonNotices,
   endpointButtonRoutes,
   EndpointFacts,
+  EndpointRow,
   EndpointStatus,
   endpointStepsOf,
   hostOf,
-  kindsInWords,
   OutcomeBadge,
   PingProblem,
+  SigningSecret,
 } from '../endpoints.tsx'
 import {
   type AttemptDetail,
@@ -46,7 +47,7 @@ import {
   resendEvents,
 } from '../../operations/webhooks/deliveries.ts'
 import { changed, routes } from '../change.tsx'
-import { Field, Problem } from '../design/field.tsx'
+import { Fields, line, Problem } from '../design/field.tsx'
 import { formOf, optionalText, text } from '../form.ts'
 import { secretPage } from '../secret-page.tsx'
 import { addressOf, backTo } from '../query.ts'
@@ -94,7 +95,7 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
       <RowList
         label={`Endpoints in ${environment}`}
         rows={found.rows}
-        row={(endpoint) => <EndpointRow key={endpoint.id} at={at} endpoint={endpoint} />}
+        row={(one) => <EndpointRow key={one.id} href={at.path('webhooks', one.id)} endpoint={one} />}
         empty={noMatch(found, `No endpoints in ${environment} yet.`)}
       />
       <Allowed at={at} right="webhooks">
@@ -103,15 +104,6 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
     </AppPage>,
   )
 }
-
-const EndpointRow = ({ at, endpoint }: AtApp & { readonly endpoint: EndpointRecord }) => (
-  <Row
-    href={at.path('webhooks', endpoint.id)}
-    title={<code>{endpoint.url}</code>}
-    badge={<EndpointStatus reason={endpoint.reason} failingSince={endpoint.failingSince} />}
-    facts={[kindsInWords(endpoint)]}
-  />
-)
 
 /** The way back to an endpoint. The host of its URL is its name. */
 export const endpointCrumb = ({ path }: AppVisit, { id, url }: Pick<EndpointRecord, 'id' | 'url'>) => ({
@@ -137,19 +129,7 @@ const EndpointSecretPage = ({ at, endpoint, secret }: EndpointSecretPageProps) =
     <p>
       <code>{endpoint.url}</code>
     </p>
-    <ShownOnce
-      value={secret}
-      what="secret"
-      label="Signing secret"
-      hint="Copy it now. It cannot be shown again."
-      advice="rotate it"
-      back={{ href: at.path('webhooks', endpoint.id), name: 'the endpoint' }}
-    >
-      <p>
-        The backend of the app needs it to verify each delivery before it trusts the content. The Standard Webhooks
-        libraries do that in one line.
-      </p>
-    </ShownOnce>
+    <SigningSecret value={secret} href={at.path('webhooks', endpoint.id)} backend="The backend of the app" />
     {secret !== null && at.may('resendEvents') ? (
       <EndpointButton at={at} endpoint={endpoint} step="ping" button="Send a ping">
         Once your backend has the secret: a ping is sent once, now.
@@ -188,7 +168,11 @@ const endpointNotices = {
 } as const
 
 const resendForm = formOf({ event: text, back: optionalText })
-const resendSinceForm = formOf({ since: text })
+const resendSinceForm = formOf({
+  since: line('Send all events again since', {
+    hint: 'A day such as 2026-08-01, or a day and a time such as 2026-08-01 14:30, in UTC. At most 30 days ago.',
+  }),
+})
 
 /** The webhook endpoints of an app, and one of them. Sending one of its forms again just repeats it. */
 export const webhookRoutes = (place: AppPlace) => {
@@ -344,12 +328,7 @@ const ResendForms = (own: EndpointProps) => (
       The events that failed ten times are sent again with the same IDs. Pings are not included.
     </EndpointButton>
     <Form action={own.at.path('webhooks', own.endpoint.id, 'resend-since')} visit={own.at.visit}>
-      <Field
-        label="Send all events again since"
-        name="since"
-        hint="A day such as 2026-08-01, or a day and a time such as 2026-08-01 14:30, in UTC. At most 30 days ago."
-        input={{ required: true, autocomplete: 'off' }}
-      />
+      <Fields of={resendSinceForm} />
       <button type="submit">Send them again</button>
     </Form>
   </>

@@ -297,6 +297,16 @@ export const line = (label: string, { hint, rows, ...input }: Rules = {}): TStri
 export const email = (label: string, rules: Rules = {}): TString =>
   line(label, { type: 'email', maxLength: 254, ...rules })
 
+type PasswordFieldProps = { readonly label: string; readonly name: string }
+
+/** The password that somebody has. Browsers fill it in. */
+export const PasswordField = (labelled: PasswordFieldProps) => (
+  <Field
+    {...labelled}
+    input={{ type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 }}
+  />
+)
+
 type FieldsProps = {
   readonly of: { readonly schema: { readonly properties: TProperties } }
   readonly values?: Readonly<Record<string, string>>

@@ -82,10 +82,7 @@ const rejection = ofInstall('reject', {
     ),
     button: 'Reject',
   }),
-  act: async ({ visit }, { id }) => {
-    await decideInstall(visit, id, 'reject')
-    return 'reject'
-  },
+  act: async ({ visit }, { id }) => await decideInstall(visit, id, 'reject'),
   done: { reject: 'The install is rejected.' },
 })
 
@@ -110,10 +107,7 @@ const deactivation = ofInstall('deactivate', {
     ),
     button: 'Deactivate',
   }),
-  act: async ({ visit }, { id }) => {
-    await decideInstall(visit, id, 'deactivate')
-    return 'deactivate'
-  },
+  act: async ({ visit }, { id }) => await decideInstall(visit, id, 'deactivate'),
   done: {
     deactivate: 'The install is deactivated. The app can no longer access this user’s data through it.',
   },

@@ -111,10 +111,7 @@ const retirement = stepsOf({
       button: 'Retire the scope',
     }
   },
-  act: async ({ visit }, { name }) => {
-    await visit.asOperator().do(retireScope, name)
-    return 'retired'
-  },
+  act: async ({ visit }, { name }) => await visit.asOperator().do(retireScope, name),
   done: { retired: 'The scope is retired. Nothing has it any more.' },
 })
 

@@ -249,10 +249,7 @@ const confirmation = ofKey('confirm', {
     button: 'Reactivate the key',
     tone: 'harmless',
   }),
-  act: async ({ visit }, { id }) => {
-    await visit.asOperator().do(confirmServiceKey, id)
-    return 'confirmed'
-  },
+  act: async ({ visit }, { id }) => await visit.asOperator().do(confirmServiceKey, id),
   done: { confirmed: 'The key works again.' },
 })
 
@@ -296,10 +293,7 @@ const revocation = ofKey('revoke', {
     ),
     button: 'Revoke the key',
   }),
-  act: async ({ visit }, { id }) => {
-    await visit.asOperator().do(revokeServiceKey, id)
-    return 'revoked'
-  },
+  act: async ({ visit }, { id }) => await visit.asOperator().do(revokeServiceKey, id),
   done: { revoked: 'The key is revoked. Calls with it are refused from now on.' },
 })
 

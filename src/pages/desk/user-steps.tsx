@@ -52,10 +52,7 @@ const confirmation = ofUser('confirm', {
     button: 'Let them sign in',
     tone: 'harmless',
   }),
-  act: async ({ visit }, { id }) => {
-    await visit.asOperator().do(confirmUser, { userId: id })
-    return 'confirm'
-  },
+  act: async ({ visit }, { id }) => await visit.asOperator().do(confirmUser, { userId: id }),
   done: { confirm: 'The user can sign in again.' },
 })
 
@@ -115,10 +112,8 @@ const factorReset = ofUser('reset-factors', {
     counts: [[await liveSessionsOf(door.platform, id), ...sessionsEnd]],
     button: 'Reset the second factors',
   }),
-  act: async ({ visit }, { id }) => {
-    await visit.asOperator({ may: isForSomebodyElse(id, ownFactors) }).do(resetFactors, { userId: id })
-    return 'reset-factors'
-  },
+  act: async ({ visit }, { id }) =>
+    await visit.asOperator({ may: isForSomebodyElse(id, ownFactors) }).do(resetFactors, { userId: id }),
   done: { 'reset-factors': 'The second factors of the user are reset, and their sessions have ended.' },
 })
 
@@ -147,10 +142,8 @@ const accessEnd = ofUser('end-access', {
       button: 'End all access',
     }
   },
-  act: async ({ visit }, { id }) => {
-    await visit.asOperator({ may: isForSomebodyElse(id, ownAccess) }).do(endUserAccess, { userId: id })
-    return 'end-access'
-  },
+  act: async ({ visit }, { id }) =>
+    await visit.asOperator({ may: isForSomebodyElse(id, ownAccess) }).do(endUserAccess, { userId: id }),
   done: { 'end-access': 'All access of the user has ended. The audit log lists what ended.' },
 })
 
@@ -180,10 +173,7 @@ const promotion = ofUser('make-operator', {
     ),
     button: 'Make them an operator',
   }),
-  act: async ({ visit }, { id }) => {
-    await visit.asOperator().do(setOperator, { userId: id, isOperator: true })
-    return 'make-operator'
-  },
+  act: async ({ visit }, { id }) => await visit.asOperator().do(setOperator, { userId: id, isOperator: true }),
   done: { 'make-operator': 'The user is now an operator.' },
 })
 
@@ -205,10 +195,8 @@ const withdrawal = ofUser('withdraw-operator', {
     ),
     button: 'Remove operator rights',
   }),
-  act: async ({ visit }, { id }) => {
-    await visit.asOperator({ may: leavesAnOperator(id) }).do(setOperator, { userId: id, isOperator: false })
-    return 'withdraw-operator'
-  },
+  act: async ({ visit }, { id }) =>
+    await visit.asOperator({ may: leavesAnOperator(id) }).do(setOperator, { userId: id, isOperator: false }),
   done: { 'withdraw-operator': 'The user is no longer an operator.' },
 })
 

@@ -14,9 +14,9 @@ import { choice, list, listRoutes, order, search, timeOrders } from '../list.ts'
 import type { Visit } from '../visit.ts'
 import { deskAppPath, deskForm, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 import { inviteUser } from '../../operations/users/passwords.ts'
-import { email, Field, line } from '../design/field.tsx'
+import { email, Fields, line } from '../design/field.tsx'
 import { Details, Facts, ShownOnce, Time } from '../design/values.tsx'
-import { emptyForm, formOf, text } from '../form.ts'
+import { emptyForm, formOf } from '../form.ts'
 import { secretPage, showOnce } from '../secret-page.tsx'
 import { changed, pageFor, routes } from '../change.tsx'
 import { builderPage, mayUsePassword, type SignInRules } from '../../domain/sign-in-rules.ts'
@@ -169,8 +169,10 @@ const notices = {
 } as const
 
 const userPattern = '/desk/users/:id'
-const nameForm = formOf({ name: text })
-const emailForm = formOf({ to: text })
+const nameForm = formOf({ name: line('Name', { hint: 'Other people see this name.' }) })
+const emailForm = formOf({
+  to: email('Email address', { hint: 'The user signs in with it. Their sessions and password stay.' }),
+})
 
 /** One user, and what can be changed about them. `user-steps.tsx` has what asks first. */
 export const deskUserRoutes = routes(() => [
@@ -353,21 +355,11 @@ const showEdit = async (visit: Visit, { id }: Id): Promise<Response> => {
       tab={deskPaths.users}
     >
       <Form action={userPath(user.id, 'rename')} visit={visit} class="measure">
-        <Field
-          label="Name"
-          name="name"
-          hint="Other people see this name."
-          input={{ value: user.name, required: true, maxLength: 200, autocomplete: 'off' }}
-        />
+        <Fields of={nameForm} values={{ name: user.name }} />
         <button type="submit">Save the name</button>
       </Form>
       <Form action={userPath(user.id, 'set-email')} visit={visit} class="measure" asks={proveFirst(visit)}>
-        <Field
-          label="Email address"
-          name="to"
-          hint="The user signs in with it. Their sessions and password stay."
-          input={{ type: 'email', value: user.email, required: true, maxLength: 254, autocomplete: 'off' }}
-        />
+        <Fields of={emailForm} values={{ to: user.email }} />
         <button type="submit">Save the address</button>
       </Form>
     </DeskPage>,

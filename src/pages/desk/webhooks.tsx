@@ -10,19 +10,21 @@ import {
   buttonNotices,
   endpointButtonRoutes,
   EndpointFacts,
+  EndpointRow,
   EndpointStatus,
   endpointStepsOf,
+  endpointUrl,
   hostOf,
-  kindsInWords,
   OutcomeBadge,
   PingProblem,
+  SigningSecret,
   takeOutgoingShare,
 } from '../endpoints.tsx'
 import { EmptyState, Pager } from '../design/list-tools.tsx'
-import { ChoiceList, ChoiceSet, line } from '../design/field.tsx'
+import { ChoiceList, ChoiceSet } from '../design/field.tsx'
 import { ButtonForm } from '../design/form.tsx'
-import { Row, RowList } from '../design/row-list.tsx'
-import { ShownOnce, Time } from '../design/values.tsx'
+import { RowList } from '../design/row-list.tsx'
+import { Time } from '../design/values.tsx'
 import { Table } from '../design/table.tsx'
 import { formOf, texts } from '../form.ts'
 import { list, listRoutes } from '../list.ts'
@@ -38,14 +40,7 @@ import { pageFor, routes } from '../change.tsx'
 const endpointAttempts = list('builder-attempts', '/desk/webhooks/:id', {})
 type At = { readonly id: string }
 
-const form = formOf({
-  url: line('URL', {
-    hint: 'An HTTPS address on a public host. Private and reserved IP addresses are not allowed.',
-    maxLength: 2048,
-    spellcheck: false,
-  }),
-  kinds: texts,
-})
+const form = formOf({ url: endpointUrl, kinds: texts })
 
 const steps = endpointStepsOf(
   {
@@ -116,13 +111,7 @@ const showList = async (visit: Visit): Promise<Response> =>
         label="Webhook endpoints"
         rows={await listBuilderEndpoints(visit.door.platform)}
         row={(endpoint) => (
-          <Row
-            key={endpoint.id}
-            href={builderEndpointPath(endpoint.id)}
-            title={<code>{endpoint.url}</code>}
-            badge={<EndpointStatus reason={endpoint.reason} failingSince={endpoint.failingSince} />}
-            facts={[kindsInWords(endpoint)]}
-          />
+          <EndpointRow key={endpoint.id} href={builderEndpointPath(endpoint.id)} endpoint={endpoint} />
         )}
         empty={<EmptyState title="No endpoints yet">The endpoints of apps are on the pages of each app.</EmptyState>}
       />
@@ -139,16 +128,7 @@ const showSecret = (visit: Visit, endpoint: EndpointDetail): Response => {
       visit={visit}
       tab={deskPaths.webhooks}
     >
-      <ShownOnce
-        value={value}
-        what="secret"
-        label="Signing secret"
-        hint="Copy it now. It cannot be shown again."
-        advice="rotate it"
-        back={{ href, name: 'the endpoint' }}
-      >
-        <p>The backend needs it to verify each delivery before it trusts the content.</p>
-      </ShownOnce>
+      <SigningSecret value={value} href={href} backend="The backend" />
     </DeskPage>
   ))
 }
