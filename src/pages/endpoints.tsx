@@ -72,7 +72,6 @@ export const endpointStepsOf = <const Root extends string>(
     link: ['Disable the endpoint', 'Its events wait until you enable it again.'],
     unless: ({ status }) => (status === 'enabled' ? null : 'This endpoint is disabled.'),
     effect: 'takes away',
-    form: emptyForm,
     ask: (_, { url, deliveries }) => ({
       title: 'Disable this endpoint?',
       says: (
@@ -92,7 +91,6 @@ export const endpointStepsOf = <const Root extends string>(
   const removal = ofEndpoint('remove', {
     link: ['Remove the endpoint', 'Its secrets and waiting events are deleted.'],
     effect: 'takes away',
-    form: emptyForm,
     ask: (_, { url, deliveries }) => ({
       title: 'Remove this endpoint?',
       says: (

@@ -13,7 +13,7 @@ import {
 } from './change.tsx'
 import { type Affected, ConfirmationPage } from './design/confirmation.tsx'
 import { Row, RowList } from './design/row-list.tsx'
-import { type FormShape, type Submission, textOf } from './form.ts'
+import { emptyForm, type FormShape, type Submission, textOf } from './form.ts'
 import { page, seeOther } from './page.ts'
 import { askFirst, type Effect } from './proof.ts'
 import type { Notices } from './query.ts'
@@ -68,7 +68,8 @@ type StepRecord<Of, Params, T extends TProperties, Done extends Notices> = {
   readonly unless?: (of: Of, visit: Visit) => ComponentChildren
   /** What it does, which says whether the person must prove again that it is them. */
   readonly effect: Effect
-  readonly form: FormShape<T>
+  /** Its fields, if it has more than its button. */
+  readonly form?: FormShape<T>
   /** The name that must be typed, for what is gravest; null when none. */
   readonly types?: (of: Of, visit: Visit) => string | null
   /**
@@ -145,7 +146,7 @@ const routesOf = <Root extends string, Of, Path extends string, T extends TPrope
     effect: step.effect,
     shareOf: 'session',
     isPartOfPage: true, // a page that only says why it is not possible needs no proof
-    form: step.form,
+    form: step.form ?? onlyButton<T>(),
     show: async (visit, params) => {
       const given = givenTo(visit)
       const of = await find(visit, paramsOf<Root>(root, params))
@@ -187,6 +188,9 @@ const routesOf = <Root extends string, Of, Path extends string, T extends TPrope
     }),
   })
 }
+
+/** The form of a step without fields, of which none is read. */
+const onlyButton = <T extends TProperties>() => emptyForm as FormShape<TProperties> as FormShape<T>
 
 const isAgain = (answer: unknown): answer is 'again' => answer === 'again'
 

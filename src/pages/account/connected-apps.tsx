@@ -10,8 +10,8 @@ import { listOpenInstalls } from '../../operations/installs/lists.ts'
 import { readCatalogue } from '../../operations/scopes/scopes.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge } from '../design/badge.tsx'
-import { EmptyState, FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
-import { Row, RowList } from '../design/row-list.tsx'
+import { EmptyState, FilterBar, isLong } from '../design/list-tools.tsx'
+import { ListRows, Row } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Facts, LastUsed, Time, TimeFact } from '../design/values.tsx'
 import { list, listRoutes, order, search, timeOrders } from '../list.ts'
@@ -55,18 +55,17 @@ const show = async (visit: Visit): Promise<Response> => {
       notices={noticesOf(revocation, revocationOfAll)}
     >
       <FilterBar of={asked} isShown={isLong({ rows: apps })} />
-      <RowList
-        rows={found.rows}
+      <ListRows
+        of={found}
         row={(app) => (
           <ConnectedAppRow visit={visit} catalogue={catalogue} app={app} isInstalled={installs.some(isOf(app))} />
         )}
-        empty={noMatch(
-          found,
+        empty={
           <EmptyState title="No app can act for you">
             When an app asks for access, you see exactly what it wants. If you allow it, the app appears here, and you
             can revoke its access.
-          </EmptyState>,
-        )}
+          </EmptyState>
+        }
       />
       {apps.length === 0 ? null : (
         <p class="muted">
@@ -169,11 +168,10 @@ const showApp = async (visit: Visit, { clientId }: ParamsOf<typeof authorization
       <ScopeList catalogue={catalogue} scopes={app.scopes} />
       <h2>Authorizations</h2>
       <p class="muted">Each time that you allow the app adds one, usually for another device or browser.</p>
-      <RowList
-        rows={authorizations.rows}
+      <ListRows
+        of={authorizations}
         row={(one) => <AuthorizationRow visit={visit} catalogue={catalogue} app={app} authorization={one} />}
       />
-      <Pager of={authorizations} />
       <p class="muted">A token lets an app act for you for up to an hour. Then the app has to fetch a new one.</p>
     </AppsPage>,
   )

@@ -14,9 +14,9 @@ import { openInstallPath } from '../open-button.tsx'
 import { AboutApp } from '../app-facts.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge } from '../design/badge.tsx'
-import { EmptyState, FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
+import { EmptyState, FilterBar } from '../design/list-tools.tsx'
 import { iconAnswer } from '../assets.ts'
-import { Row, RowList } from '../design/row-list.tsx'
+import { ListRows, Row } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { BackToBuilder, Layout } from '../design/shell.tsx'
 import { Details, Facts, Time } from '../design/values.tsx'
@@ -78,9 +78,9 @@ const showDirectory = async (door: Door, request: Request, shared: ReturnType<ty
     >
       {has.length > 0 ? null : <NoPlace kinds={resourceKinds} builder={platform.builder} />}
       <FilterBar of={asked} isShown={apps.rows.length > 0} />
-      <RowList
+      <ListRows
         label="Apps"
-        rows={apps.rows}
+        of={apps}
         row={(app) => (
           <AppRow
             app={app}
@@ -90,12 +90,8 @@ const showDirectory = async (door: Door, request: Request, shared: ReturnType<ty
             has={has}
           />
         )}
-        empty={noMatch(
-          apps,
-          <EmptyState title="No apps yet">An app appears here when its first version goes live.</EmptyState>,
-        )}
+        empty={<EmptyState title="No apps yet">An app appears here when its first version goes live.</EmptyState>}
       />
-      <Pager of={apps} />
     </Layout>
   )
   if (as === 'signed in') return page(content())

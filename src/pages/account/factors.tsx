@@ -8,7 +8,7 @@ import { IconTile } from '../design/icon.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { Layout } from '../design/shell.tsx'
 import { CodeBlock, LastUsed, Time, TimeFact } from '../design/values.tsx'
-import { emptyForm, formOf, secretText, textOf } from '../form.ts'
+import { formOf, secretText, textOf } from '../form.ts'
 import type { Values } from '../kept-form.ts'
 import { page, seeOther } from '../page.ts'
 import { secretPage, showOnce } from '../secret-page.tsx'
@@ -62,7 +62,6 @@ const totpRemoval = ofFactors('totp/remove', {
   link: ['Remove'],
   unless: ({ totp }) => (totp === null ? 'You have no authenticator app set up.' : null),
   effect: 'weakens the sign-in',
-  form: emptyForm,
   ask: (visit) => ({
     title: 'Remove your authenticator app?',
     says: (
@@ -82,7 +81,6 @@ const newCodes = ofFactors('recovery-codes', {
   unless: ({ totp, passkeys }) =>
     totp === null && passkeys.length === 0 ? 'Recovery codes come with a second factor, and you have none.' : null,
   effect: 'gives a secret',
-  form: emptyForm,
   ask: () => ({
     title: 'Create new recovery codes?',
     says: <p>The old ones stop working. The next page shows the new ones once.</p>,
@@ -271,7 +269,6 @@ const newPasskey = formPage(accountPaths.addPasskey, {
 const passkeyRemoval = ofFactors('passkeys/:id/remove', {
   link: ['Remove'],
   effect: 'weakens the sign-in',
-  form: emptyForm,
   ask: (visit, { passkeys, totp }, { id }) => {
     const found = passkeys.find((passkey) => passkey.id === id)
     if (found === undefined) throw refuse('route_not_found')

@@ -3,8 +3,8 @@ import { liveSessionsOf, type Reached } from '../../operations/reach.ts'
 import { Badge } from '../design/badge.tsx'
 import { ButtonForm } from '../design/form.tsx'
 import { IconTile } from '../design/icon.tsx'
-import { Row, RowList } from '../design/row-list.tsx'
-import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
+import { ListRows, Row } from '../design/row-list.tsx'
+import { FilterBar, isLong } from '../design/list-tools.tsx'
 import { Time, TimeFact } from '../design/values.tsx'
 import { list, listRoutes, search } from '../list.ts'
 import { page } from '../page.ts'
@@ -40,12 +40,7 @@ const show = async (visit: Visit): Promise<Response> => {
       notices={noticesOf(sessionEnd, otherSessionsEnd)}
     >
       <FilterBar of={asked} isShown={isLong(sessions)} />
-      <RowList
-        rows={sessions.rows}
-        row={(session) => <SessionRow visit={visit} live={live} session={session} />}
-        empty={noMatch(sessions)}
-      />
-      <Pager of={sessions} />
+      <ListRows of={sessions} row={(session) => <SessionRow visit={visit} live={live} session={session} />} />
       <p class="muted">End every session that you do not recognize, then {signInWords(visit).secure}.</p>
     </AccountPage>,
   )

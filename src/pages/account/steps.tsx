@@ -20,7 +20,7 @@ import {
 } from '../../operations/sessions/own-sessions.ts'
 import { Choice } from '../design/field.tsx'
 import { ChosenName, Time } from '../design/values.tsx'
-import { emptyForm, formOf, optionalText } from '../form.ts'
+import { formOf, optionalText } from '../form.ts'
 import { seeOther } from '../page.ts'
 import { stepsOf } from '../step.tsx'
 import type { Visit } from '../visit.ts'
@@ -103,7 +103,6 @@ export const revocationOfAll = stepsOf({
   link: ['Revoke access of every app'],
   unless: (apps) => (apps.length === 0 ? 'No app can act for you.' : null),
   effect: 'takes away',
-  form: emptyForm,
   types: (_, { session }) => session.user.email,
   ask: (_, apps) => {
     const authorizations = apps.reduce((total, app) => total + app.authorizations, 0)
@@ -134,7 +133,6 @@ export const authorizationEnd = stepsOf({
 })('authorizations/:grantId/revoke', {
   link: ['Revoke this authorization'],
   effect: 'takes away',
-  form: emptyForm,
   ask: async ({ door, session }, app, { clientId, grantId }) => ({
     title: 'Revoke this authorization?',
     says: (
@@ -170,7 +168,6 @@ const unused = 'Links that you have been sent and have not used stop working. Co
 export const sessionEnd = ofSessions(':key/end', {
   link: ['End session'],
   effect: 'takes away',
-  form: emptyForm,
   ask: async ({ door, session }, _, { key }) => {
     const { agent, address, createdAt } = await findOwnSession(door.platform, session, key)
     return {
@@ -197,7 +194,6 @@ export const otherSessionsEnd = ofSessions('end-others', {
   link: ['End all other sessions'],
   unless: ({ count }) => (count > 1 ? null : 'You are signed in here and nowhere else.'),
   effect: 'takes away',
-  form: emptyForm,
   ask: (_, { count, exact }) => ({
     title: 'End all other sessions?',
     says: <p>All other browsers are signed out at once. {unused}</p>,
@@ -211,7 +207,6 @@ export const otherSessionsEnd = ofSessions('end-others', {
 export const everySessionEnd = ofSessions('end-all', {
   link: ['Sign out everywhere'],
   effect: 'takes away',
-  form: emptyForm,
   ask: (_, sessions) => ({
     title: 'Sign out everywhere?',
     says: <p>Every browser is signed out at once, including this one. {unused}</p>,

@@ -7,7 +7,7 @@ import { appTokensOf, reachOf } from '../../operations/reach.ts'
 import type { Affected } from '../design/confirmation.tsx'
 import { email, Fields } from '../design/field.tsx'
 import { ChosenName } from '../design/values.tsx'
-import { emptyForm, formOf } from '../form.ts'
+import { formOf } from '../form.ts'
 import { seeOther } from '../page.ts'
 import { acting, type AppVisit, type AtApp, consolePath, stepsOfApp, whyNot } from './app-area.tsx'
 import { showInvitation } from './members.tsx'
@@ -98,7 +98,6 @@ const suspension = ofOperators('suspend', {
   link: ['Suspend this app', 'Its secrets and tokens stop working until you activate it again.'],
   unless: ({ app }) => (app.status === 'active' ? null : 'This app is suspended.'),
   effect: 'takes away',
-  form: emptyForm,
   ask: async ({ door: { platform } }, { app }) => {
     const { users, userTokens } = await reachOf(platform, { kind: 'app', appId: app.id })
     const { installs } = await inspectApp(platform, app.slug)
@@ -128,7 +127,6 @@ const suspension = ofOperators('suspend', {
 const accessEnd = ofOperators('end-access', {
   link: ['End all access', 'Every grant, session and token of the app ends. Users have to consent again.'],
   effect: 'takes away',
-  form: emptyForm,
   types: ({ app }) => app.slug,
   ask: async (_, at) => ({
     title: 'End all access of this app?',
@@ -150,7 +148,6 @@ const accessEnd = ofOperators('end-access', {
 const deletion = stepsOfApp(['console', 'desk'])('delete', {
   link: ['Delete the app', 'It disappears for all members and users at once, and after 7 days it is removed.'],
   effect: 'destroys an app',
-  form: emptyForm,
   types: ({ app }) => app.slug,
   unless: (at) => whyNot(at, 'delete'),
   ask: async (_, at) => ({

@@ -6,8 +6,8 @@ import { pageInMemory } from '../../operations/page.ts'
 import { attentionFilter, groupOf } from '../dashboard.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge } from '../design/badge.tsx'
-import { EmptyState, FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
-import { Row, RowList } from '../design/row-list.tsx'
+import { EmptyState, FilterBar, isLong } from '../design/list-tools.tsx'
+import { ListRows, Row } from '../design/row-list.tsx'
 import { Layout } from '../design/shell.tsx'
 import { page, seeOther } from '../page.ts'
 import { choice, list, listRoutes, order, search, timeOrders } from '../list.ts'
@@ -73,13 +73,13 @@ const show = async (visit: Visit): Promise<Response> => {
       }
     >
       <FilterBar of={asked} isShown={isLong({ rows: all })} />
-      <RowList
+      <ListRows
         label="Your apps"
-        rows={apps.rows}
+        of={apps}
         row={(app) => <OwnAppRow app={app} />}
-        empty={noMatch(apps, <NoApps />)}
+        empty={<NoApps />}
+        total={found.length}
       />
-      <Pager of={apps} total={found.length} />
     </Layout>,
   )
 }

@@ -21,7 +21,7 @@ import { Row, RowList } from '../design/row-list.tsx'
 import { Table } from '../design/table.tsx'
 import { ChosenName, Copyable, LastUsed, Lines, ShownOnce, Time } from '../design/values.tsx'
 import { userPath } from '../desk/desk-page.tsx'
-import { emptyForm, formOf, numberIn, text } from '../form.ts'
+import { formOf, numberIn, text } from '../form.ts'
 import { list, listRoutes, search } from '../list.ts'
 import { page } from '../page.ts'
 import { GraceField, secretPage, showOnce } from '../secret-page.tsx'
@@ -352,7 +352,6 @@ const secretRevocation = ofSecret()('revoke', {
   link: ['Revoke'],
   unless: ({ at, secret }) => whyNot(at, rightOverSecrets(secret.environment)),
   effect: 'takes away',
-  form: emptyForm,
   ask: async ({ door }, { at, secret }, { id }) => {
     const { others } = await liveSecretOf(at, id)
     const { environment, hint } = secret
@@ -426,7 +425,6 @@ const secretConfirmation = ofSecret(['desk'])('confirm', {
     return secret.status === 'suspended' ? null : 'This secret is not suspended.'
   },
   effect: 'gives a right',
-  form: emptyForm,
   ask: (_, { at, secret }, { id }) => {
     return {
       title: 'Reactivate this secret?',

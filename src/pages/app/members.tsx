@@ -23,7 +23,7 @@ import { Count } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ChosenName, ShownOnce, Time, TimeFact } from '../design/values.tsx'
 import { userPath } from '../desk/desk-page.tsx'
-import { emptyForm, formOf, text } from '../form.ts'
+import { formOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
 import { choiceParameter } from '../query.ts'
@@ -301,7 +301,6 @@ const memberRemoval = ofMember('remove', {
   link: ['Remove'],
   unless: (of) => (isSelf(of) ? 'To leave an app is a step of its own, on the page of its members.' : whyNotChange(of)),
   effect: 'takes away',
-  form: emptyForm,
   ask: (_, { at, member }) => ({
     title: 'Remove this member?',
     says: (
@@ -376,7 +375,6 @@ const invitationEnd = ofInvitation('revoke', {
   link: ['Revoke'],
   unless: ({ at, invitation: { role } }) => whyNot(at, rightOverRole(role)),
   effect: 'takes away',
-  form: emptyForm,
   ask: (_, { at, invitation: { email, role } }) => ({
     title: 'Revoke this invitation?',
     says: (
@@ -395,7 +393,6 @@ const invitationEnd = ofInvitation('revoke', {
 const leaving = stepsOfApp(['console'], toMembers)('leave', {
   link: ['Leave'],
   effect: 'takes away',
-  form: emptyForm,
   unless: ({ app, path }, { userId }) =>
     app.ownerId === userId ? (
       <>

@@ -7,8 +7,8 @@ import { addRedirectUri, listRedirectUris, removeRedirectUri } from '../../opera
 import { changed, routes } from '../change.tsx'
 import { Field } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
-import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
-import { Row, RowList } from '../design/row-list.tsx'
+import { FilterBar, isLong } from '../design/list-tools.tsx'
+import { ListRows, Row } from '../design/row-list.tsx'
 import { formOf, optionalText, text } from '../form.ts'
 import { list, listRoutes, order, search, timeOrders } from '../list.ts'
 import { page, seeOther } from '../page.ts'
@@ -128,9 +128,9 @@ const show = async (visit: Visit, { slug }: Slug): Promise<Response> => {
         that an app sends must be identical, byte for byte.
       </p>
       <FilterBar of={asked} isShown={isLong({ rows: all })} />
-      <RowList
+      <ListRows
         label={`Redirect URIs in ${environment}`}
-        rows={found.rows}
+        of={found}
         row={(uri) => (
           <Row
             key={uri}
@@ -151,9 +151,8 @@ const show = async (visit: Visit, { slug }: Slug): Promise<Response> => {
             }
           />
         )}
-        empty={noMatch(found, noUri)}
+        empty={noUri}
       />
-      <Pager of={found} />
       <Allowed at={at} right="settings">
         <AddUri at={at} environment={environment} />
       </Allowed>

@@ -9,7 +9,7 @@ import {
 } from '../../operations/webhooks/endpoints.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
-import { RowList } from '../design/row-list.tsx'
+import { ListRows } from '../design/row-list.tsx'
 import { CodeBlock, Facts, Lines, Time } from '../design/values.tsx'
 import { choice, date, list, listRoutes, type ListValues, search, timeOf } from '../list.ts'
 import { page, seeOther } from '../page.ts'
@@ -92,11 +92,11 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
         environment has at most {maximumEndpoints} endpoints.
       </p>
       <FilterBar of={asked} isShown={isLong({ rows: endpoints })} />
-      <RowList
+      <ListRows
         label={`Endpoints in ${environment}`}
-        rows={found.rows}
+        of={found}
         row={(one) => <EndpointRow key={one.id} href={at.path('webhooks', one.id)} endpoint={one} />}
-        empty={noMatch(found, `No endpoints in ${environment} yet.`)}
+        empty={`No endpoints in ${environment} yet.`}
       />
       <Allowed at={at} right="webhooks">
         {null}

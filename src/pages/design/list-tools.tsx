@@ -119,18 +119,18 @@ export const FilterForm = ({ of, error, label }: FilterFormProps) => (
   </search>
 )
 
-type PagerProps = {
+export type PagerProps = {
   readonly of: ListPart<unknown>
   /** How many rows there are in all, if that is known. */
   readonly total?: number | Counted | null
   /** Tells several pagers of one page apart. */
-  readonly label?: string
+  readonly pages?: string
 }
 
 /** Links to the previous and the next rows of a list; nothing for a list of one page whose total is unknown. */
-export const Pager = ({ of: { rows, newerHref, olderHref }, total = null, label = 'Pages' }: PagerProps) =>
+export const Pager = ({ of: { rows, newerHref, olderHref }, total = null, pages = 'Pages' }: PagerProps) =>
   newerHref === null && olderHref === null && (total === null || rows.length === 0) ? null : (
-    <nav class="pager" aria-label={label}>
+    <nav class="pager" aria-label={pages}>
       <span class="pager-count">
         {total === null ? `${rows.length} shown` : `${rows.length} of ${countInWords(total)} shown`}
       </span>

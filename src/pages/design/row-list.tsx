@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { Nothing } from './list-tools.tsx'
+import type { ListPart } from '../list.ts'
+import { noMatch, Nothing, Pager, type PagerProps } from './list-tools.tsx'
 import { Dotted, TimeFact } from './values.tsx'
 
 type RowListProps<Item> = {
@@ -10,6 +11,19 @@ type RowListProps<Item> = {
   /** The name of the list, for screen readers, where no heading names it. */
   readonly label?: string
 }
+
+type ListRowsProps<Item> = Omit<RowListProps<Item>, 'rows'> &
+  Pick<PagerProps, 'total' | 'pages'> & {
+    readonly of: ListPart<Item>
+  }
+
+/** The rows of a list, with the links to the next ones. `empty` is for a list that has no rows at all. */
+export const ListRows = <Item,>({ of, empty, total, pages, ...list }: ListRowsProps<Item>) => (
+  <>
+    <RowList {...list} rows={of.rows} empty={noMatch(of, empty)} />
+    <Pager of={of} total={total ?? null} {...(pages && { pages })} />
+  </>
+)
 
 /** Items as rows of one height, each made with `Row`. */
 export const RowList = <Item,>({ rows, row, empty, label }: RowListProps<Item>) =>

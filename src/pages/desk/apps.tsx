@@ -2,8 +2,8 @@ import { shownIcon } from '../../domain/app-icon.ts'
 import { countApps, type FoundApp, searchApps } from '../../operations/apps/lists.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge } from '../design/badge.tsx'
-import { EmptyState, FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
-import { Row, RowList } from '../design/row-list.tsx'
+import { EmptyState, FilterBar } from '../design/list-tools.tsx'
+import { ListRows, Row } from '../design/row-list.tsx'
 import { page, seeOther } from '../page.ts'
 import { choice, list, listRoutes, order, search, timeOrders } from '../list.ts'
 import type { Visit } from '../visit.ts'
@@ -45,16 +45,13 @@ const show = async (visit: Visit): Promise<Response> => {
       actions={<LinkButton href={deskPaths.newApp}>Create an app</LinkButton>}
     >
       <FilterBar of={asked} isShown={apps.rows.length > 0} />
-      <RowList
+      <ListRows
         label="Apps"
-        rows={apps.rows}
+        of={apps}
         row={(app) => <AppRow app={app} />}
-        empty={noMatch(
-          apps,
-          <EmptyState title="No apps yet">Developers create their apps. You can create one for them.</EmptyState>,
-        )}
+        empty={<EmptyState title="No apps yet">Developers create their apps. You can create one for them.</EmptyState>}
+        total={await countApps(platform, { part, status })}
       />
-      <Pager of={apps} total={await countApps(platform, { part, status })} />
     </DeskPage>,
   )
 }

@@ -16,9 +16,9 @@ import { InstallStatusBadge } from '../design/badge.tsx'
 import { changed, pageFor, routes } from '../change.tsx'
 import { email, line, Problem, SelectField } from '../design/field.tsx'
 import { ButtonForm, Form, LinkButton } from '../design/form.tsx'
-import { ExportForm, FilterBar, noMatch, Pager, Segments } from '../design/list-tools.tsx'
-import { Row, RowList } from '../design/row-list.tsx'
-import { emptyForm, formOf, optionalText, outcomeOf, sentTo, texts, valuesIn } from '../form.ts'
+import { ExportForm, FilterBar, Segments } from '../design/list-tools.tsx'
+import { ListRows, Row, RowList } from '../design/row-list.tsx'
+import { formOf, optionalText, outcomeOf, sentTo, texts, valuesIn } from '../form.ts'
 import {
   countOfSegment,
   type InstallSegment,
@@ -71,7 +71,6 @@ const rejection = ofInstall('reject', {
   link: ['Reject'],
   unless: ({ approval }) => (approval === 'pending' ? null : 'This install is already decided.'),
   effect: 'takes away',
-  form: emptyForm,
   ask: (_, install) => ({
     title: 'Reject this install?',
     says: (
@@ -93,7 +92,6 @@ const deactivation = ofInstall('deactivate', {
     return state === 'active' ? null : 'This install has ended.'
   },
   effect: 'takes away',
-  form: emptyForm,
   ask: (_, install) => ({
     title: 'Deactivate this install?',
     says: (
@@ -306,13 +304,13 @@ const show = async (visit: Visit): Promise<Response> => {
           <small>Tick installs below. Each is decided by itself, and you see what became of each.</small>
         </Form>
       ) : null}
-      <RowList
+      <ListRows
         label="Installs"
-        rows={installs.rows}
+        of={installs}
         row={(install) => <InstallRow visit={visit} install={install} />}
-        empty={noMatch(installs, nothingWaits)}
+        empty={nothingWaits}
+        total={countOfSegment(counts, status)}
       />
-      <Pager of={installs} total={countOfSegment(counts, status)} />
       <ExportForm visit={visit} of={asked} part={installs} what="installs" />
     </DeskPage>,
     { refusal },

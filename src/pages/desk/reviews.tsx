@@ -3,8 +3,8 @@ import { listDecided, listQueue, type QueuedVersion } from '../../operations/ver
 import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge, Badge, VersionStatusBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
-import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
-import { Row, RowList } from '../design/row-list.tsx'
+import { FilterBar, isLong } from '../design/list-tools.tsx'
+import { ListRows, Row } from '../design/row-list.tsx'
 import { LinkButton } from '../design/form.tsx'
 import { choice, entry, list, listRoutes, periodFields, periodOf, search } from '../list.ts'
 import { page, seeOther } from '../page.ts'
@@ -51,21 +51,21 @@ const show = async (visit: Visit): Promise<Response> => {
     >
       <FilterBar of={asked} isShown={isLong(review) || isLong(activation)} />
       <h2>Waiting for review</h2>
-      <RowList
+      <ListRows
         label="Versions that wait for review"
-        rows={review.rows}
+        of={review}
         row={(of) => <QueueRow of={of} since="Submitted" />}
-        empty={noMatch(review, nothingToReview)}
+        empty={nothingToReview}
+        pages="Pages of versions that wait for review"
       />
-      <Pager of={review} label="Pages of versions that wait for review" />
       <h2>Approved, not live yet</h2>
-      <RowList
+      <ListRows
         label="Approved versions"
-        rows={activation.rows}
+        of={activation}
         row={(of) => <QueueRow of={of} since="Approved" />}
-        empty={noMatch(activation, 'No approved version is waiting to go live.')}
+        empty="No approved version is waiting to go live."
+        pages="Pages of approved versions"
       />
-      <Pager of={activation} label="Pages of approved versions" />
     </DeskPage>,
   )
 }
@@ -82,13 +82,12 @@ const showDecided = async (visit: Visit): Promise<Response> => {
     <DeskPage title="Decided reviews" visit={visit} tab={deskPaths.reviews}>
       <Problem error={refusal} />
       <FilterBar of={asked} />
-      <RowList
+      <ListRows
         label="Decided versions"
-        rows={decided.rows}
+        of={decided}
         row={(of) => <QueueRow of={of} since="Decided" status={of.status} by={of.by} />}
-        empty={noMatch(decided, 'No version has been decided yet.')}
+        empty="No version has been decided yet."
       />
-      <Pager of={decided} />
     </DeskPage>,
     { refusal },
   )

@@ -12,11 +12,11 @@ import {
   scopeReach,
 } from '../../operations/scopes/scopes.ts'
 import { Badge } from '../design/badge.tsx'
-import { EmptyState, Pager } from '../design/list-tools.tsx'
+import { EmptyState } from '../design/list-tools.tsx'
 import { line, SelectField } from '../design/field.tsx'
-import { Row, RowList } from '../design/row-list.tsx'
+import { ListRows, Row } from '../design/row-list.tsx'
 import { Facts, Time } from '../design/values.tsx'
-import { emptyForm, formOf } from '../form.ts'
+import { formOf } from '../form.ts'
 import { list, listRoutes } from '../list.ts'
 import { page, seeOther } from '../page.ts'
 import { StepLinks, stepsOf } from '../step.tsx'
@@ -92,7 +92,6 @@ const retirement = stepsOf({
   link: ['Retire the scope', 'Apps, grants and tokens lose it at once, for good.'],
   unless: ({ retiredAt }) => (retiredAt === null ? null : 'This scope is retired.'),
   effect: 'takes scopes from an app',
-  form: emptyForm,
   ask: async ({ door }, scope) => {
     const reach = await scopeReach(door.platform, scope.name)
     return {
@@ -133,9 +132,9 @@ const showList = async (visit: Visit): Promise<Response> => {
       tab={deskPaths.scopes}
       add={[deskPaths.newScope, 'Add a scope']}
     >
-      <RowList
+      <ListRows
         label="Scopes"
-        rows={scopes.rows}
+        of={scopes}
         row={(scope) => (
           <Row
             key={scope.name}
@@ -148,8 +147,8 @@ const showList = async (visit: Visit): Promise<Response> => {
         empty={
           <EmptyState title="No scopes of your own">Add one to let apps ask for what only your API has.</EmptyState>
         }
+        total={await countScopes(platform)}
       />
-      <Pager of={scopes} total={await countScopes(platform)} />
     </DeskPage>,
   )
 }

@@ -10,11 +10,11 @@ import {
   type ServiceKeyRecord,
 } from '../../operations/service-keys/change-service-keys.ts'
 import { Badge } from '../design/badge.tsx'
-import { EmptyState, Pager } from '../design/list-tools.tsx'
+import { EmptyState } from '../design/list-tools.tsx'
 import { ChoiceList, ChoiceSet, line } from '../design/field.tsx'
-import { Row, RowList } from '../design/row-list.tsx'
+import { ListRows, Row } from '../design/row-list.tsx'
 import { Facts, LastUsed, ShownOnce, Time } from '../design/values.tsx'
-import { emptyForm, formOf, numberIn, text, texts } from '../form.ts'
+import { formOf, numberIn, text, texts } from '../form.ts'
 import { page } from '../page.ts'
 import { list, listRoutes } from '../list.ts'
 import { GraceField, secretPage, showOnce } from '../secret-page.tsx'
@@ -76,15 +76,15 @@ const showList = async (visit: Visit): Promise<Response> => {
       tab={deskPaths.serviceKeys}
       add={[deskPaths.newServiceKey, 'Create a service key']}
     >
-      <RowList
+      <ListRows
         label="Service keys"
-        rows={keys.rows}
+        of={keys}
         row={(key) => <KeyRow key={key.id} of={key} />}
         empty={
           <EmptyState title="No service keys yet">Without one, the builder cannot call the management API.</EmptyState>
         }
+        total={await countServiceKeys(platform)}
       />
-      <Pager of={keys} total={await countServiceKeys(platform)} />
     </DeskPage>,
   )
 }
@@ -237,7 +237,6 @@ const confirmation = ofKey('confirm', {
   link: ['Reactivate the key', 'It was suspended because data was lost.'],
   unless: ({ status }) => (status === 'suspended' ? null : 'This key is not suspended.'),
   effect: 'gives a right',
-  form: emptyForm,
   ask: () => ({
     title: 'Reactivate this key?',
     says: (
@@ -282,7 +281,6 @@ const revocation = ofKey('revoke', {
   link: ['Revoke the key', 'It stops working at once.'],
   unless: whyEnded,
   effect: 'takes away',
-  form: emptyForm,
   ask: (_, { lastUsedAt }) => ({
     title: 'Revoke this key?',
     says: (

@@ -8,7 +8,7 @@ import { type AppsChoice, setUserStatus } from '../../operations/users/set-user-
 import { leavesAnOperator, ownRights, setOperator } from '../../operations/users/users.ts'
 import { ChoiceList, ChoiceSet, Field } from '../design/field.tsx'
 import { ChosenName } from '../design/values.tsx'
-import { emptyForm, formOf, optionalText } from '../form.ts'
+import { formOf, optionalText } from '../form.ts'
 import { showOnce } from '../secret-page.tsx'
 import { stepsOf } from '../step.tsx'
 import { deskArea, userPath } from './desk-page.tsx'
@@ -37,7 +37,6 @@ const confirmation = ofUser('confirm', {
   link: ['Let this user sign in again', 'They were suspended because data was lost.'],
   unless: ({ suspendedAt }) => (suspendedAt === null ? 'This user is not suspended.' : null),
   effect: 'gives a way to sign in',
-  form: emptyForm,
   ask: (_, user) => ({
     title: 'Let this user sign in again?',
     says: (
@@ -68,7 +67,6 @@ const resetLink = ofUser('reset-link', {
     return mayUsePassword(door.platform.signIn, isOperator) ? null : 'This user does not sign in with a password here.'
   },
   effect: 'gives a way to sign in',
-  form: emptyForm,
   ask: (_, { name, email }) => ({
     title: 'Create a reset link?',
     says: (
@@ -94,7 +92,6 @@ const factorReset = ofUser('reset-factors', {
     return hasFactors(user) ? null : 'This user has no second factors.'
   },
   effect: 'weakens the sign-in',
-  form: emptyForm,
   ask: async ({ door }, user, { id }) => ({
     title: 'Reset the second factors of this user?',
     says: (
@@ -123,7 +120,6 @@ const accessEnd = ofUser('end-access', {
   link: ['End all access', 'Their sessions end, and every app loses the access that they gave it.'],
   unless: ({ id }, { userId }) => (id === userId ? ownAccess : null),
   effect: 'takes away',
-  form: emptyForm,
   ask: async ({ door: { platform } }, user, { id }) => {
     const reach = await reachOf(platform, { kind: 'user', userId: id })
     return {
@@ -159,7 +155,6 @@ const promotion = ofUser('make-operator', {
   link: ['Make them an operator', 'They can then do everything that you can do here.'],
   unless: ({ isOperator }) => (isOperator ? 'This user is an operator.' : null),
   effect: 'gives a right',
-  form: emptyForm,
   ask: (_, user) => ({
     title: 'Make this user an operator?',
     says: (
@@ -184,7 +179,6 @@ const withdrawal = ofUser('withdraw-operator', {
     return isOperator ? null : 'This user is no operator.'
   },
   effect: 'takes away',
-  form: emptyForm,
   ask: (_, user) => ({
     title: 'Remove operator rights?',
     says: (

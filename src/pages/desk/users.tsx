@@ -7,8 +7,8 @@ import {
 } from '../../operations/users/find-user.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge, Badge } from '../design/badge.tsx'
-import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
-import { Row, RowList } from '../design/row-list.tsx'
+import { FilterBar } from '../design/list-tools.tsx'
+import { ListRows, Row, RowList } from '../design/row-list.tsx'
 import { page, seeOther } from '../page.ts'
 import { choice, list, listRoutes, order, search, timeOrders } from '../list.ts'
 import type { Visit } from '../visit.ts'
@@ -49,13 +49,12 @@ const showUsers = async (visit: Visit): Promise<Response> => {
   return page(
     <DeskPage title="Users" visit={visit} tab={deskPaths.users} add={[deskPaths.newUser, 'Invite a user']}>
       <FilterBar of={asked} />
-      <RowList
+      <ListRows
         label="Users"
-        rows={users.rows}
+        of={users}
         row={(user) => <UserRow user={user} isOneself={user.id === visit.userId} />}
-        empty={noMatch(users)}
+        total={await countUsers(platform, question)}
       />
-      <Pager of={users} total={await countUsers(platform, question)} />
     </DeskPage>,
   )
 }
