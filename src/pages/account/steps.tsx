@@ -32,12 +32,7 @@ import { accountArea, accountPaths, appsArea } from './account-page.tsx'
 export const findConnectedApp = async ({ door, session }: Visit, clientId: string): Promise<ConnectedApp | null> =>
   (await listConnectedApps(door.platform, session)).find((app) => app.clientId === clientId) ?? null
 
-/** @throws route_not_found */
-const connectedApp = async (visit: Visit, clientId: string): Promise<ConnectedApp> => {
-  const app = await findConnectedApp(visit, clientId)
-  if (app === null) throw refuse('route_not_found')
-  return app
-}
+const cannotAct = 'This app cannot act for you.'
 
 /** Whether an install is of the same app, in the same environment. */
 export const isOf =
@@ -68,7 +63,7 @@ export const revocation = stepsOf({
   form: alsoForm,
   ask: async (visit, app) =>
     app === null
-      ? 'This app cannot act for you.'
+      ? cannotAct
       : {
           title: 'Revoke the access of this app?',
           says: (
@@ -128,25 +123,28 @@ export const revocationOfAll = stepsOf({
 export const authorizationEnd = stepsOf({
   area: appsArea,
   root: '/account/apps/:clientId',
-  find: async (visit, { clientId }) => await connectedApp(visit, clientId),
-  belongsTo: ({ name }) => name,
+  find: async (visit, { clientId }) => await findConnectedApp(visit, clientId),
+  belongsTo: (app) => app?.name ?? 'Connected apps',
 })('authorizations/:grantId/revoke', {
   link: ['Revoke this authorization'],
   effect: 'takes away',
-  ask: async ({ door, session }, app, { clientId, grantId }) => ({
-    title: 'Revoke this authorization?',
-    says: (
-      <p>
-        It was given <Time at={await authorizedAt(door.platform, session, clientId, grantId)} />. On the device or
-        browser where you gave it, <ChosenName name={app.name} /> can do nothing for you until you allow it again.
-      </p>
-    ),
-    counts: [
-      [1, 'authorization ends', ''],
-      [app.authorizations - 1, 'other authorization stays', 'other authorizations stay'],
-    ],
-    button: 'Revoke the authorization',
-  }),
+  ask: async ({ door, session }, app, { clientId, grantId }) =>
+    app === null
+      ? cannotAct
+      : {
+          title: 'Revoke this authorization?',
+          says: (
+            <p>
+              It was given <Time at={await authorizedAt(door.platform, session, clientId, grantId)} />. On the device or
+              browser where you gave it, <ChosenName name={app.name} /> can do nothing for you until you allow it again.
+            </p>
+          ),
+          counts: [
+            [1, 'authorization ends', ''],
+            [app.authorizations - 1, 'other authorization stays', 'other authorizations stay'],
+          ],
+          button: 'Revoke the authorization',
+        },
   act: async ({ visit }, _, { clientId, grantId }) => {
     await visit.asOwner().do(revokeByUser, grantId)
     const isConnected = (await findConnectedApp(visit, clientId)) !== null
