@@ -1,5 +1,6 @@
 import { closeSync, existsSync, linkSync, openSync, readSync, renameSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { hasCode } from '../src/domain/error-code.ts'
 import { DatabaseUnusable } from './database.ts'
 import { inspectSchema, type Migration } from './migrate.ts'
 import { connect, Connection } from './sqlite/connection.ts'
@@ -134,17 +135,16 @@ export const claimName = (unfinished: string, target: string): void => {
     try {
       linkSync(unfinished, target)
     } catch (error) {
-      if (!withoutLinks.has(codeOf(error))) throw error
+      if (!hasCode(error, ...withoutLinks)) throw error
       closeSync(openSync(target, 'wx', 0o600))
       renameSync(unfinished, target)
     }
   } catch (error) {
-    throw codeOf(error) === 'EEXIST' ? alreadyThere(target) : error
+    throw hasCode(error, 'EEXIST') ? alreadyThere(target) : error
   }
 }
 
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : null)
-const withoutLinks: ReadonlySet<unknown> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
+const withoutLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
 const assertWhole = (copy: string): void => {
   using connection = new Connection(copy, { readonly: true })

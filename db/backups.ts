@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { codeOf } from '../src/domain/error-code.ts'
 import { type BackupNames, datedName, listFolder, pruneFolder, setAside } from './backup-folder.ts'
 import { type BackupFile, type BackupOutcome, type Backups, type BackupWork, DatabaseUnusable } from './database.ts'
 import { systemSentence } from './faults/system.ts'
@@ -17,7 +18,7 @@ export type BackupMaker = {
 
 /** What keeps a backup from being written, as a sentence; null for an error that is not of the system. */
 export const unusable = (error: unknown, path: string): DatabaseUnusable | null => {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = codeOf(error)
   const isTaken = code === 'ENOTDIR' || code === 'EEXIST'
   const sentence = isTaken ? `${path} is not a folder: name another one.` : systemSentence(code, path)
   return sentence === null ? null : new DatabaseUnusable('out_of_reach', sentence)

@@ -1,3 +1,4 @@
+import { codeOf } from '../../src/domain/error-code.ts'
 /*
  * What an error of PostgreSQL, or of the way to it, means for every command and the server: one sentence with the place, the cause and
  * what to do. PostgreSQL's own words are not repeated: they may be in any language, and quote values.
@@ -107,7 +108,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 const ofTheWay = (error: unknown): Refusal | null => {
   if (!(error instanceof Bun.SQL.PostgresError || error instanceof ConnectionLost)) return null
   const cause = error instanceof ConnectionLost && error.cause !== undefined ? error.cause : error
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const code = String(codeOf(cause))
   if (code === 'ERR_POSTGRES_TLS_NOT_AVAILABLE') return noTls
   if (code === 'ERR_POSTGRES_UNSUPPORTED_AUTHENTICATION_METHOD') return otherProof
   if (/^(ENOENT|EACCES|EISDIR)$/.test(code)) return noAuthority

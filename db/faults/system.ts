@@ -18,6 +18,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { codeOf } from '../../src/domain/error-code.ts'
 import { DatabaseUnusable } from '../database.ts'
 import { faultKind, lackedDescriptors, lacksRoom, noDescriptors, sqliteCode } from '../sqlite/fault.ts'
 import { companionsOf } from '../sqlite/files.ts'
@@ -48,9 +49,6 @@ export const ownership = (path: string): string => {
     return `${path} is out of reach`
   }
 }
-
-/** The code of an error of the system, such as ENOENT. */
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
 
 /** Null for one that is not there. @throws what the system says of a folder that may not be entered */
 const lookAt = (path: string): Stats | null => lstatSync(path, { throwIfNoEntry: false }) ?? null

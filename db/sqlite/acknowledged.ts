@@ -1,6 +1,7 @@
 import { hash } from 'bun'
 import { closeSync, fdatasync, fsyncSync, openSync, readFileSync, write, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
+import { hasCode } from '../../src/domain/error-code.ts'
 import { companionsOf, createPrivately, syncFolderOf } from './files.ts'
 
 /*
@@ -52,7 +53,7 @@ const readText = (path: string): string => {
   try {
     return readFileSync(path, 'latin1')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+    if (hasCode(error, 'ENOENT')) return ''
     throw error
   }
 }
@@ -159,5 +160,4 @@ const isNews = ({ latest, written }: Kept): boolean => latest !== null && latest
 const writeAt = promisify(write)
 const syncData = promisify(fdatasync)
 
-const isFull = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+const isFull = (error: unknown): boolean => hasCode(error, 'ENOSPC', 'EDQUOT')

@@ -1,4 +1,5 @@
 import { closeSync, openSync } from 'node:fs'
+import { hasCode } from '../../src/domain/error-code.ts'
 import { DatabaseUnusable } from '../database.ts'
 
 /** What an error of SQLite means for the state of the file. */
@@ -48,7 +49,7 @@ const lacksDescriptors = (wanted = 1): boolean => {
     for (let more = wanted; more > 0; more -= 1) opened.push(openSync('/dev/null', 'r'))
     return false
   } catch (error) {
-    return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')
+    return hasCode(error, 'EMFILE', 'ENFILE')
   } finally {
     for (const descriptor of opened) closeSync(descriptor)
   }
@@ -65,7 +66,7 @@ export const noDescriptors = 'No more files may be open: raise the limit with Li
 
 /** Whether a file could not be opened or created because the disk is full. Then nothing was written to it. */
 export const lacksRoom = (error: unknown): boolean => {
-  if (error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')) return true
+  if (hasCode(error, 'ENOSPC', 'EDQUOT')) return true
   // A database is not opened without its -shm, which is the first file that does not fit.
   return faultKind(error) === 'full' || sqliteCode(error) === 'SQLITE_IOERR_SHMSIZE'
 }

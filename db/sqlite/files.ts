@@ -11,6 +11,7 @@ import {
   statSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { hasCode } from '../../src/domain/error-code.ts'
 import { DatabaseUnusable } from '../database.ts'
 
 const groupAndOthers = 0o077
@@ -59,7 +60,7 @@ export const createPrivately = (file: string): void => {
   try {
     closeSync(openSync(file, 'wx', 0o600))
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    if (!hasCode(error, 'EEXIST')) throw error
   }
 }
 

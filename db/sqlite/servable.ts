@@ -4,6 +4,7 @@
  * and command asks here first.
  */
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
+import { hasCode } from '../../src/domain/error-code.ts'
 import { DatabaseUnusable } from '../database.ts'
 import { readAcknowledged } from './acknowledged.ts'
 import { type Connection, connectForLooking, isBehind, nextCount, readCount } from './connection.ts'
@@ -150,7 +151,7 @@ const openWal = (wal: string): number | null => {
   try {
     return openSync(wal, 'r')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    if (hasCode(error, 'ENOENT')) return null
     throw error
   }
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { hasCode } from '../../src/domain/error-code.ts'
 import { lazily } from '../../src/domain/remembered.ts'
 
 /*
@@ -101,6 +102,6 @@ const isRunning = (pid: number): boolean => {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH') // it may belong to another user
+    return !hasCode(error, 'ESRCH') // it may belong to another user
   }
 }

@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from 'commander'
 import { sqliteVersion } from '../../db/sqlite/connection.ts'
 import { misleading } from '../domain/text.ts'
-import { hasCode } from '../runtime/cause.ts'
+import { hasCode } from '../domain/error-code.ts'
 import { program as running } from '../runtime/program.ts'
 import { endBy, Interrupted } from './developer/developer-command.ts'
 import { asksForJson, explain, usageFault, withoutValues } from './explain.ts'

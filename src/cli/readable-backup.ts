@@ -2,7 +2,7 @@ import { closeSync, openSync, type Stats, statSync } from 'node:fs'
 import { isPostgresUrl } from '../../db/postgres/address.ts'
 import { temporaryFile } from '../../db/sqlite/temporary.ts'
 import { actingUser, ownership } from '../../db/faults/system.ts'
-import { hasCode } from '../runtime/cause.ts'
+import { hasCode } from '../domain/error-code.ts'
 import { copyAsRoot } from '../runtime/identity.ts'
 import { CommandFailed } from './output.ts'
 

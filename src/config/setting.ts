@@ -1,5 +1,6 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { dirname, isAbsolute } from 'node:path'
+import { codeOf } from '../domain/error-code.ts'
 import { typedName } from '../domain/entered-name.ts'
 import { type SettingFact, settingInWords } from '../domain/deciding-settings.ts'
 import { textOfFile } from '../domain/text.ts'
@@ -107,7 +108,7 @@ const textIn = (file: string): string | Broken => {
     if (!isSame) return new Broken('names a file that was changed while it was read: try again.')
     return textOfFile(bytes)?.replace(/\r?\n$/, '') ?? new Broken(textRule)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    const code = String(codeOf(error) ?? 'unknown')
     const why =
       code === 'ENOENT' ? 'is not there' : code === 'EACCES' ? 'this user may not read' : `cannot be read (${code})`
     return new Broken(`names a file that ${why}.`)

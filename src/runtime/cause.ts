@@ -1,3 +1,4 @@
+import { codeOf } from '../domain/error-code.ts'
 /** The parts of an error that may be logged: its kind, code and place; the message only if it cannot contain a caller's data. */
 type DescribedCause = {
   readonly name: string
@@ -25,7 +26,7 @@ const word = /^[A-Za-z0-9_.]{1,60}$/
 export const describeCause = (thrown: unknown, depth = 0): DescribedCause => {
   if (!(thrown instanceof Error)) return { name: typeof thrown }
   const name = word.test(thrown.name) ? thrown.name : 'Error'
-  const code = codeOf(thrown)
+  const code = loggedCode(thrown)
   return {
     name,
     ...(typeof code === 'string' && word.test(code) ? { code } : {}),
@@ -36,10 +37,8 @@ export const describeCause = (thrown: unknown, depth = 0): DescribedCause => {
 }
 
 /** Of PostgreSQL the SQLSTATE, which Bun keeps in `errno`, since one code stands for all errors of a server. */
-const codeOf = (error: Error): unknown => {
-  if ('errno' in error && typeof error.errno === 'string') return error.errno
-  return 'code' in error ? error.code : undefined
-}
+const loggedCode = (error: Error): unknown =>
+  'errno' in error && typeof error.errno === 'string' ? error.errno : codeOf(error)
 
 /** Removes quoted parts, and every word that is long enough to be a secret. */
 const blank = (message: string): string =>
@@ -56,10 +55,6 @@ const framesOf = (error: Error): readonly string[] =>
     .filter((line) => line !== undefined)
     .slice(0, frames)
 
-/** Whether it is an error of the system with one of these codes, such as ENOENT. */
-export const hasCode = (error: unknown, ...codes: readonly unknown[]): boolean =>
-  error instanceof Error && 'code' in error && codes.includes(error.code)
-
 /** Whether the certificate of another machine is not trusted: expired, for another name, or of an unknown issuer. */
 export const isOfCertificate = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|CRL/.test(String(error.code))
+  /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|CRL/.test(String(codeOf(error)))

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
+import { hasCode } from '../domain/error-code.ts'
 
 /** Writes whole lines of ASCII. Never throws and never waits. */
 export type LogWriter = {
@@ -93,10 +94,7 @@ const droppedLine = (count: number): string =>
   `${JSON.stringify({ at: new Date().toISOString(), level: 'warn', event: 'log.dropped', count })}\n`
 
 /** A full pipe or disk may have room later; a broken pipe stays broken. */
-const isPassing = (error: unknown): boolean => {
-  const code = error instanceof Error && 'code' in error ? error.code : null
-  return code === 'EAGAIN' || code === 'EINTR' || code === 'ENOSPC' || code === 'EDQUOT' || code === 'EIO'
-}
+const isPassing = (error: unknown): boolean => hasCode(error, 'EAGAIN', 'EINTR', 'ENOSPC', 'EDQUOT', 'EIO')
 
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 

@@ -1,6 +1,7 @@
 import { turn } from '../domain/awaitable.ts'
 import { fstatSync, readdirSync, readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
+import { hasCode } from '../domain/error-code.ts'
 
 /** What the system reports about this process. Null on systems without /proc. */
 export type ProcessFigures = {
@@ -43,8 +44,7 @@ export const watchDescriptors = (monotonicMs: () => number): (() => DescriptorUs
       most ??= maximumIn(readFileSync('/proc/self/limits', 'latin1'))
       use = most === null ? null : { open: readdirSync('/proc/self/fd').length, most }
     } catch (error) {
-      const isFull = error instanceof Error && 'code' in error && error.code === 'EMFILE'
-      use = most !== null && isFull ? { open: most, most } : null
+      use = most !== null && hasCode(error, 'EMFILE') ? { open: most, most } : null
     }
     return use
   }

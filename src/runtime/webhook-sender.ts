@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import type { IncomingMessage } from 'node:http'
+import { hasCode } from '../domain/error-code.ts'
 import { addressFault, type IpNetwork, isWithin, parseIpAddress, parseIpNetwork } from '../domain/ip-address.ts'
 import { type AttemptError, attemptTimeoutMs } from '../domain/webhook-delivery.ts'
 import { isOfCertificate } from './cause.ts'
@@ -71,7 +72,7 @@ const systemResolve: Resolve = async (host) => {
   try {
     return (await Bun.dns.lookup(host, { backend: 'c-ares' })).map(({ address }) => address)
   } catch (cause) {
-    if (codeOf(cause) !== 'DNS_ECONNREFUSED') throw cause
+    if (!hasCode(cause, 'DNS_ECONNREFUSED')) throw cause
     return (await lookup(host, { all: true })).map(({ address }) => address)
   }
 }
@@ -254,6 +255,3 @@ const errorOf = (error: Error, isOpen: boolean): AttemptError => {
 }
 
 const isUnreached = (error: Error): boolean => 'syscall' in error && error.syscall === 'connect'
-
-const codeOf = (cause: unknown): string =>
-  cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : ''

@@ -4,7 +4,7 @@ import { basename, join, relative, sep } from 'node:path'
 import { archiveLimits } from '../../../domain/archive.ts'
 import { isSecretName, pathFaults } from '../../../domain/archive-path.ts'
 import { textOfFile } from '../../../domain/text.ts'
-import { hasCode } from '../../../runtime/cause.ts'
+import { hasCode } from '../../../domain/error-code.ts'
 import { CommandFailed } from '../../output.ts'
 
 /** A file that goes into the archive. */
