@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { highestRowKey, rowKeyLength } from '../src/domain/identifier.ts'
+import { malformedKeys } from './malformed-keys.ts'
 import { DatabaseUnusable } from './database.ts'
 import { inspectSchema, type Migration, orphansOf } from './migrate.ts'
 import { readAcknowledged } from './sqlite/acknowledged.ts'
@@ -158,23 +158,11 @@ const schemaFaults = (file: string, migrations: readonly Migration[], kind: File
 export const isFromEarlier = (file: string, migrations: readonly Migration[]): boolean =>
   inspectSchema(file, migrations) === 'behind'
 
-const textKeyed = ['sessions', 'form_tickets', 'install_session_codes', 'embedded_sessions']
-const timeKeyed = ['app_tokens', 'grants', 'token_pairs', 'authorization_codes']
-
-/**
- * The tables that contain a malformed key, in plain sentences. SQLite accepts any text or integer as a key, but the audit
- * cannot tell the time of such a row. Reads the key of every row.
- */
+/** The tables that contain a malformed key, in plain sentences. */
 const damagedKeys = (connection: Connection, remedy: string): readonly string[] =>
-  [...timeKeyed, ...textKeyed]
-    .filter((table) => {
-      const fault = timeKeyed.includes(table) ? isMalformedTimeKey : isMalformed
-      return connection.value(`SELECT count(*) FROM ${table} WHERE ${fault}`) !== 0
-    })
-    .map((table) => `A key in ${table} is damaged: ${remedy}.`)
-
-const isMalformed = `length(key) <> ${rowKeyLength} OR key GLOB '*[^0-9A-Za-z]*' OR key > '${highestRowKey}'`
-const isMalformedTimeKey = `key NOT BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`
+  malformedKeys("key GLOB '*[^0-9A-Za-z]*'")
+    .filter(({ text }) => connection.value(text) !== 0)
+    .map(({ table }) => `A key in ${table} is damaged: ${remedy}.`)
 
 type UsedArtifact = { readonly sha256: Uint8Array; readonly size: number; readonly example: string }
 

@@ -1,11 +1,8 @@
-import { highestRowKey, rowKeyLength } from '../../src/domain/identifier.ts'
+import { malformedKeys } from '../malformed-keys.ts'
 import { type Link, sessionSettings } from './link.ts'
 import type { PostgresMigration } from './schema.ts'
 import { DatabaseUnusable } from '../database.ts'
 import { type Places, pooled } from '../faults/postgres.ts'
-
-const textKeyed = ['sessions', 'form_tickets', 'install_session_codes', 'embedded_sessions']
-const timeKeyed = ['app_tokens', 'grants', 'token_pairs', 'authorization_codes']
 
 /** What is wrong with the tables, their keys and the artifacts of versions, in plain sentences. Reads every row of these. */
 export const findTableFaults = async (
@@ -50,12 +47,9 @@ const differences = async (link: Link, migrations: readonly PostgresMigration[])
 }
 
 const damagedKeys = async (link: Link): Promise<readonly string[]> => {
-  const isMalformed = `length(key) <> ${rowKeyLength} OR key ~ '[^0-9A-Za-z]' OR key > '${highestRowKey}'`
-  const isMalformedTimeKey = `key NOT BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`
   const faults: string[] = []
-  for (const table of [...timeKeyed, ...textKeyed]) {
-    const fault = timeKeyed.includes(table) ? isMalformedTimeKey : isMalformed
-    const [[count] = []] = (await link.send(`SELECT count(*) FROM ${table} WHERE ${fault}`, [])).rows
+  for (const { table, text } of malformedKeys("key ~ '[^0-9A-Za-z]'")) {
+    const [[count] = []] = (await link.send(text, [])).rows
     if (count !== 0) faults.push(`A key in ${table} is damaged: restore a backup.`)
   }
   return faults

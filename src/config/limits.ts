@@ -8,7 +8,7 @@ import {
   type RateLimit,
   type RateLimits,
 } from '../domain/limits.ts'
-import { Broken, type Read, wholeNumber } from './setting.ts'
+import { Broken, onOrOff, type Read, wholeNumber } from './setting.ts'
 
 /** How long each secret lives, in seconds. A setting may shorten a lifetime, never lengthen it, except for the time to repeat a refresh. */
 export const readLifetimes = (read: Read): Lifetimes => {
@@ -45,11 +45,7 @@ export const readRateLimits = (read: Read): RateLimits | null => {
     code: limit('RATE_LIMIT_CODE', defaultRateLimits.code),
     address: limit('RATE_LIMIT_ADDRESS', defaultRateLimits.address),
   }
-  const areOn = read('RATE_LIMIT', true, (text) => {
-    if (text === 'on' || text === 'off') return text === 'on'
-    return new Broken('must be on or off.')
-  })
-  return areOn ? limits : null
+  return read('RATE_LIMIT', true, onOrOff) ? limits : null
 }
 
 const rateLimitLike =
