@@ -5,10 +5,7 @@ import { DatabaseUnusable } from '../database.ts'
 import { type Places, pooled } from '../faults/postgres.ts'
 
 /** What is wrong with the tables, their keys and the artifacts of versions, in plain sentences. Reads every row of these. */
-export const findTableFaults = async (
-  link: Link,
-  migrations: readonly PostgresMigration[],
-): Promise<readonly string[]> => {
+export const findTableFaults = async (link: Link, migrations: readonly PostgresMigration[]) => {
   const different = await differences(link, migrations)
   if (different.length > 0)
     return different.map((name) => `${name} in the PostgreSQL database is not as this program made it.`)

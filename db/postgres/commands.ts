@@ -61,17 +61,11 @@ export const inSentences = async <T>(primary: Primary, work: () => Promise<T>): 
 }
 
 /** Brings the schema up to date; gives the names of the steps that were applied. @throws DatabaseUnusable */
-export const migratePostgres = async (
-  url: string,
-  migrations: readonly PostgresMigration[],
-): Promise<readonly string[]> =>
+export const migratePostgres = async (url: string, migrations: readonly PostgresMigration[]) =>
   (await prepare(new Primary(parseAddress(url)), { role: 'operator', migrate: true, migrations })).applied
 
 /** Everything that is wrong with the database, in plain sentences, also if it cannot be opened for use. */
-export const checkPostgres = async (
-  url: string,
-  migrations: readonly PostgresMigration[],
-): Promise<readonly string[]> => {
+export const checkPostgres = async (url: string, migrations: readonly PostgresMigration[]) => {
   try {
     const primary = new Primary(parseAddress(url))
     await prepare(primary, { role: 'operator', migrate: false, migrations })

@@ -90,13 +90,7 @@ export const credentialQueries = (db: DrizzleConnection) => {
         .where(and(eq(credentials.clientId, clientId), isUnended(now)))
         .orderBy(asc(credentials.id)),
     /** Secrets of a client that were revoked or whose grace period has ended, beside the ID, newest first. */
-    endedOfClient: async (
-      clientId: string,
-      now: number,
-      place: Place,
-      limit: number,
-      part = '',
-    ): Promise<Credential[]> => {
+    endedOfClient: async (clientId: string, now: number, place: Place, limit: number, part = '') => {
       const { isBeside, order } = beside(credentials.id, 'descending', place)
       return await db
         .select()

@@ -211,12 +211,7 @@ export const versionQueries = (db: DrizzleConnection) => {
       return taken[0]?.number ?? Number.NaN
     },
     /** Newest number first. */
-    list: async (
-      appId: string,
-      status: VersionStatus | null,
-      beforeNumber: number,
-      limit: number,
-    ): Promise<Version[]> =>
+    list: async (appId: string, status: VersionStatus | null, beforeNumber: number, limit: number) =>
       await db
         .select()
         .from(versions)

@@ -145,11 +145,7 @@ export const webhookEndpointQueries = (db: DrizzleConnection) => {
         eq(webhookEndpoints.id, id),
         eq(webhookEndpoints.status, change.status === 'enabled' ? 'disabled' : 'enabled'),
       ),
-    change: async (
-      id: string,
-      change: Pick<WebhookEndpoint, 'url' | 'kinds' | 'failingSince'>,
-      now: number,
-    ): Promise<void> =>
+    change: async (id: string, change: Pick<WebhookEndpoint, 'url' | 'kinds' | 'failingSince'>, now: number) =>
       void (await db
         .update(webhookEndpoints)
         .set({ ...change, updatedAt: now })

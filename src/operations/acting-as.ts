@@ -137,11 +137,7 @@ const withTransaction = (store: Database, transaction: Database['transaction']):
     },
   })
 
-const refusalOf = async (
-  change: OpenChange,
-  userId: string,
-  { may, ticket }: Authority,
-): Promise<PlatformError | null> => {
+const refusalOf = async (change: OpenChange, userId: string, { may, ticket }: Authority) => {
   const refusal = (await may?.(change.q, userId)) ?? (ticket === undefined ? null : await spend(change, ticket))
   if (refusal !== null) await change.record({ action: 'page.change', refusedWith: refusal.code })
   return refusal

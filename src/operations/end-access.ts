@@ -49,11 +49,7 @@ export const endBegun = async ({ q, now }: Pick<OpenChange, 'q' | 'now'>, userId
  * Ends everything that signs a user in: what has begun, the sessions except the one of the key `kept`, and known browsers. Every ending
  * of the sessions of a user is this one. Returns how many were live.
  */
-export const endSignIns = async (
-  change: Pick<OpenChange, 'q' | 'now'>,
-  userId: string,
-  kept: string | null = null,
-): Promise<number> => {
+export const endSignIns = async (change: Pick<OpenChange, 'q' | 'now'>, userId: string, kept: string | null = null) => {
   await endBegun(change, userId)
   return await change.q.sessions.endAllOfUser(userId, kept, change.now)
 }

@@ -214,10 +214,7 @@ const refusalIn = ({ searchParams }: URL, again: Again): ProviderFault | null =>
 const otherIssuer = (expected: string, received: unknown): ProviderFault =>
   new ProviderFault('issuer_differs', { expected, received: foreignText(received) })
 
-const configure = async (
-  { issuer, clientId, clientSecret, clientAuth }: ProviderOptions,
-  patienceMs: number,
-): Promise<Configuration> => {
+const configure = async ({ issuer, clientId, clientSecret, clientAuth }: ProviderOptions, patienceMs: number) => {
   const client = await library()
   const place = new URL(issuer)
   place.pathname = `${place.pathname.replace(/\/$/, '')}/.well-known/openid-configuration`

@@ -95,13 +95,7 @@ const slugTaken = 'This slug is taken.'
  * there are as many: with their artifacts they are stored for 7 more days. `added` are new to the
  * account. Call it in the transaction that gives the account the apps.
  */
-const refusalIfQuotaFull = async (
-  q: Queries,
-  quotas: Quotas,
-  ownerId: string,
-  more = 1,
-  added = more,
-): Promise<PlatformError | null> => {
+const refusalIfQuotaFull = async (q: Queries, quotas: Quotas, ownerId: string, more = 1, added = more) => {
   const { live, all } = await q.apps.countOwnedBy(ownerId)
   if (live + more <= quotas.apps && all + added <= 2 * quotas.apps) return null
   const most = quotas.apps === 0 ? 'No account can have an app' : `An account can have at most ${quotas.apps} apps`

@@ -148,11 +148,7 @@ export const unsentMail = (id: string, kind: MailKind, createdAt: number, dueAt 
   createdAt,
 })
 
-const recipientId = async (
-  q: Queries,
-  kind: MailKind,
-  { actor, appId, target, told }: AuditFacts,
-): Promise<string | null> => {
+const recipientId = async (q: Queries, kind: MailKind, { actor, appId, target, told }: AuditFacts) => {
   if (isNews(kind)) return kind === 'install_decided' ? (told?.userId ?? null) : null // the others are found when it is sent
   if (teamMails[kind] !== undefined) return (await q.apps.byId(appId ?? ''))?.ownerId ?? null
   if (kind === 'app_invitation' || isOperatorMail(kind)) return null // whoever has the address, and all operators

@@ -17,11 +17,7 @@ const countedUntil = async (q: Database['queries'], now: number): Promise<number
  * counted moves in the transaction that adds the counts. So each row is counted once, even if a server ends in between or
  * several servers count. Rows of the last two minutes wait, because others with earlier keys may still be committed.
  */
-export const countAll = async (
-  platform: Platform,
-  pause: () => Promise<void>,
-  stopped: () => boolean,
-): Promise<void> => {
+export const countAll = async (platform: Platform, pause: () => Promise<void>, stopped: () => boolean) => {
   while (!stopped() && (await countPart(platform))) await pause()
 }
 

@@ -149,12 +149,7 @@ export const exchangeInstallSessionCode = async (platform: Platform, trace: Trac
 }
 
 /** Why an unspent code of this client gives no session. */
-const faultOf = (
-  found: FoundCode,
-  { origin }: InstallSessionExchange,
-  now: number,
-  idleSeconds: number,
-): PlatformError | null => {
+const faultOf = (found: FoundCode, { origin }: InstallSessionExchange, now: number, idleSeconds: number) => {
   if (found.code.origin !== origin) return refuse('origin_not_allowed', { message: wrongOrigin })
   if (!isValidAt(found.code, now)) return refuse('invalid_grant')
   const fault = embeddingFault(found, now, idleSeconds)

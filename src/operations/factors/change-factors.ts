@@ -59,11 +59,7 @@ export const storeEnrolment = async (
 const hasOne = 'You already have an authenticator app. Remove it before you set up another one.'
 
 /** Stores recovery codes with the first factor. Returns those to show: none if earlier ones still work. */
-export const storeFirstCodes = async (
-  q: OpenChange['q'],
-  userId: string,
-  { codes, rows }: MintedRecoveryCodes,
-): Promise<readonly string[]> => {
+export const storeFirstCodes = async (q: OpenChange['q'], userId: string, { codes, rows }: MintedRecoveryCodes) => {
   if ((await q.recoveryCodes.countOfUser(userId)) > 0) return []
   await q.recoveryCodes.insertAll(rows)
   return codes
@@ -134,11 +130,7 @@ export const mintRecoveryCodes = ({ random }: Platform, userId: string, now: num
  * Replaces the caller's recovery codes, and returns the new ones, which nothing can show again.
  * @throws version_not_eligible without a second factor, which the codes would stand in for; login_required
  */
-export const replaceRecoveryCodes = async (
-  platform: Platform,
-  trace: Trace,
-  caller: SessionCaller,
-): Promise<readonly string[]> => {
+export const replaceRecoveryCodes = async (platform: Platform, trace: Trace, caller: SessionCaller) => {
   const now = platform.clock.now()
   const minted = mintRecoveryCodes(platform, caller.user.id, now)
   return await decide(

@@ -125,12 +125,7 @@ export const storePasskey = async (
  * Adds a passkey to the caller's account. Returns recovery codes to show once; none if earlier ones still work.
  * @throws invalid_request for a wrong or old answer of the browser, and for a name that is none; version_not_eligible; login_required
  */
-export const addPasskey = async (
-  platform: Platform,
-  trace: Trace,
-  caller: SessionCaller,
-  passkey: NewPasskey,
-): Promise<readonly string[]> => {
+export const addPasskey = async (platform: Platform, trace: Trace, caller: SessionCaller, passkey: NewPasskey) => {
   const now = platform.clock.now()
   const prepared = await preparePasskey(platform, caller.user.id, passkey, now)
   return await decide(platform, trace, { actor: actorOf(caller), now }, async (change) => {

@@ -87,10 +87,7 @@ const giveUp = async ({ q, record }: OpenChange, mail: Mail, fault: MailFault): 
 }
 
 /** Reads from the store why mails are not sent, for `readConditions`: another server may have tried last. */
-export const noticeMailTrouble = async (
-  { database, clock }: Pick<Platform, 'database' | 'clock'>,
-  mailer: Mailer,
-): Promise<void> => {
+export const noticeMailTrouble = async ({ database, clock }: Pick<Platform, 'database' | 'clock'>, mailer: Mailer) => {
   const { mails } = database.queries
   const faults = await mails.latestFaults(lookedAt)
   const givenUp = await mails.countGivenUp(clock.now() - givenUpToldMs)
@@ -104,12 +101,7 @@ const lookedAt = 20
 type Minted = { readonly link: MintedLink; readonly digits: string }
 
 /** Counts the attempt, and stores the hash of the link. Null if there is nothing to send. */
-const prepareMail = async (
-  platform: Platform,
-  change: OpenChange,
-  mail: Mail,
-  { link, digits }: Minted,
-): Promise<OutgoingMail | null> => {
+const prepareMail = async (platform: Platform, change: OpenChange, mail: Mail, { link, digits }: Minted) => {
   const { q, now, record } = change
   const { kind } = mail
   if (mail.attempts >= mostMailAttempts) {
@@ -154,12 +146,7 @@ type Reader = Pick<User, 'id' | 'email'>
 const isShare = ({ id }: Pick<Mail, 'id'>): boolean => id.includes('-')
 
 /** The same for an invitation to an app. The person of the address may have no account. */
-const prepareInvitation = async (
-  platform: Platform,
-  change: OpenChange,
-  mail: Mail,
-  digits: string,
-): Promise<OutgoingMail | null> => {
+const prepareInvitation = async (platform: Platform, change: OpenChange, mail: Mail, digits: string) => {
   const { q, now } = change
   const person = await findUser(q, mail.address ?? '')
   if (!(await q.mails.begin(mail, person?.id ?? null, now + unknownEndMs))) return null
@@ -179,12 +166,7 @@ const prepareNotice = async (platform: Platform, change: OpenChange, mail: Mail)
 }
 
 /** The same for news, which go to those who want them. */
-const prepareNews = async (
-  platform: Platform,
-  change: OpenChange,
-  mail: Mail,
-  kind: NewsKind,
-): Promise<OutgoingMail | null> => {
+const prepareNews = async (platform: Platform, change: OpenChange, mail: Mail, kind: NewsKind) => {
   const { q, now } = change
   const about = { event: await q.audit.byId(eventIdOf(mail)), ending: await endingSecret(q, mail, now) }
   const readers = await readersOf(q, kind, about, mail.userId)
@@ -213,12 +195,7 @@ const drop = async ({ q }: OpenChange, { id, fault }: Mail, attempts: number): P
 }
 
 /** The active people who may know it, and want to be told. */
-const readersOf = async (
-  q: OpenChange['q'],
-  kind: NewsKind,
-  { event, ending }: NewsSubject,
-  userId: string | null,
-): Promise<readonly Reader[]> => {
+const readersOf = async (q: OpenChange['q'], kind: NewsKind, { event, ending }: NewsSubject, userId: string | null) => {
   const ids = async (): Promise<readonly string[]> => {
     if (kind === 'install_decided') return userId === null ? [] : [userId]
     const appId = ending?.app.id ?? event?.appId ?? null

@@ -195,12 +195,7 @@ type PurgeCursor = { afterGrantId: string }
  * been counted, as many as fit into one transaction. After the last window the walk starts again. The row of a token pair is its audit
  * record, so an audit row sums up the removed pairs per client. Salts have no index: it would cost every refresh more than all of this.
  */
-const purgeGrants = async (
-  platform: Platform,
-  trace: Trace,
-  before: number,
-  cursor: PurgeCursor,
-): Promise<PurgeBatch> => {
+const purgeGrants = async (platform: Platform, trace: Trace, before: number, cursor: PurgeCursor) => {
   const window = await platform.database.queries.grants.window(cursor.afterGrantId, purgeBatchRows)
   const last = window.at(-1)
   if (last === undefined) {

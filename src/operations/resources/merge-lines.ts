@@ -98,10 +98,7 @@ const contestedFaults = ({ parts, remembered, prunesBefore }: StagedImport): rea
  * With `prune`: the builder's resources that no line is about, but for those that other calls have created since the import began,
  * which the file cannot know.
  */
-const leftOut = async (
-  { database }: Platform,
-  { remembered, prunesBefore }: StagedImport,
-): Promise<readonly (readonly string[])[]> => {
+const leftOut = async ({ database }: Platform, { remembered, prunesBefore }: StagedImport) => {
   const found: (readonly string[])[] = []
   if (prunesBefore === null) return found
   for (const kind of resourceKinds) {

@@ -1,5 +1,5 @@
 import type { Queries } from '../../../db/database.ts'
-import { PlatformError, refuse } from '../../domain/errors.ts'
+import { refuse } from '../../domain/errors.ts'
 import { checkingFirst } from '../acting-as.ts'
 import { CountedRefusal, decide, type Operation, settle } from '../decide.ts'
 import type { Platform } from '../platform.ts'
@@ -36,11 +36,7 @@ export const beginCommand: Operation<KeyCommand, Platform> = async (
   return sparing === 'nobody' ? platform : checkingFirst(platform, () => ({ each: refusalIn }))
 }
 
-const refusalForOperators = async (
-  q: Queries,
-  values: readonly string[],
-  sparesApps: boolean,
-): Promise<PlatformError | null> => {
+const refusalForOperators = async (q: Queries, values: readonly string[], sparesApps: boolean) => {
   for (const value of values) {
     if ((await findUser(q, value))?.isOperator === true) return refuse('operator_protected')
     const app = sparesApps ? ((await q.apps.bySlug(value)) ?? (await q.apps.byId(value))) : null

@@ -147,11 +147,7 @@ const rememberDevice = async (
 }
 
 /** Counts a wrong password or code that came with the cookie of a known browser. The last one allowed ends that. */
-export const countDeviceFailure = async (
-  { q, record }: OpenChange,
-  user: Pick<User, 'id'>,
-  known: RowKey | null,
-): Promise<void> => {
+export const countDeviceFailure = async ({ q, record }: OpenChange, user: Pick<User, 'id'>, known: RowKey | null) => {
   const failures = known === null ? null : await q.devices.countFailure(known, user.id)
   if (known === null || failures === null || failures < mostDeviceFailures) return
   await q.devices.end(known)

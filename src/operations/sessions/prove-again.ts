@@ -41,12 +41,7 @@ export const meansOf = async (platform: Platform, { user }: SessionCaller) => {
  * app. The last two are used up.
  * @throws invalid_login, login_required
  */
-export const proveAgain = async (
-  platform: Platform,
-  trace: Trace,
-  caller: SessionCaller,
-  proof: ProofGiven,
-): Promise<void> => {
+export const proveAgain = async (platform: Platform, trace: Trace, caller: SessionCaller, proof: ProofGiven) => {
   const { kind } = proof
   const text = proof.kind === 'passkey' ? '' : proof.text
   const checked =
@@ -107,12 +102,7 @@ export const proveByProvider = async (
  * @throws invalid_login for somebody else, if the builder has not asked, and for an answer that is not for this browser;
  *   login_required
  */
-export const proveByBuilder = async (
-  platform: Platform,
-  trace: Trace,
-  caller: SessionCaller,
-  came: Returned,
-): Promise<number> => {
+export const proveByBuilder = async (platform: Platform, trace: Trace, caller: SessionCaller, came: Returned) => {
   let askedAt = 0
   await proveElsewhere(platform, trace, caller, 'handover', async ({ q, now }) => {
     const answer = await takeAnswer(q, came, now)

@@ -75,12 +75,7 @@ const issuerOf = ({ issuer }: Pick<Place, 'issuer'>): string => {
 }
 
 /** Unlinks the account from everybody at the provider but this subject. Returns from how many. */
-const unlink = async (
-  { q, now, record }: OpenChange,
-  { id }: User,
-  issuer: string,
-  spared: string | null,
-): Promise<number> => {
+const unlink = async ({ q, now, record }: OpenChange, { id }: User, issuer: string, spared: string | null) => {
   const others = (await q.identities.ofUser(id)).filter((each) => each.issuer === issuer && each.subject !== spared)
   for (const { subject } of others) await q.identities.end(issuer, subject, now)
   if (others.length > 0) await record({ action: 'user.unlinked', target: id })

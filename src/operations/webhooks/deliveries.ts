@@ -79,11 +79,7 @@ type Attempt = DeliveryAttempt & {
  * same ID.
  * @throws what the store throws, and then nothing was sent; the abort reason when the signal aborts
  */
-const attemptDelivery = async (
-  platform: Platform,
-  delivery: DeliveryAttempt,
-  signal?: AbortSignal,
-): Promise<Attempt> => {
+const attemptDelivery = async (platform: Platform, delivery: DeliveryAttempt, signal?: AbortSignal) => {
   const { endpoint } = delivery
   const startedAt = platform.clock.now()
   const { queries: q } = platform.database
@@ -116,11 +112,7 @@ export const withoutParameters = (url: string): string => {
  * Records an attempt, the new state of the delivery, and whether the endpoint is disabled. A result that comes after the delivery
  * was changed, for example by another server or a resend, decides nothing.
  */
-const storeResult = async (
-  platform: Platform,
-  trace: Trace,
-  { endpoint, event, before, answer, sent }: Attempt,
-): Promise<void> => {
+const storeResult = async (platform: Platform, trace: Trace, { endpoint, event, before, answer, sent }: Attempt) => {
   const id = recordId('att_', platform.random.uuid(sent.at))
   const chance = (platform.random.bytes(1)[0] ?? 0) / 255
   const { position } = event
@@ -303,12 +295,7 @@ export const resendEvents: Operation<
 }
 
 /** Null when the one event was never meant for the endpoint. */
-const positionsOf = async (
-  q: Queries,
-  id: string,
-  choice: ResendChoice,
-  after: number,
-): Promise<readonly number[] | null> => {
+const positionsOf = async (q: Queries, id: string, choice: ResendChoice, after: number) => {
   switch (choice.kind) {
     case 'one': {
       const event = await q.webhookEvents.find(choice.eventId)
