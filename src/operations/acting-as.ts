@@ -127,9 +127,9 @@ export const actingWithKey = (platform: Platform, trace: Trace, { id }: ServiceC
 type Acted<T> =
   { readonly kind: 'done'; readonly value: T } | { readonly kind: 'refused'; readonly refusal: PlatformError }
 
-/** The store with other transactions. */
+/** The store with other transactions, also where its own are fixed: of an empty target nothing is. */
 const withTransaction = (store: Database, transaction: Database['transaction']): Database =>
-  new Proxy(store, {
+  new Proxy<Database>(Object.create(null), {
     get: (_, name) => {
       if (name === 'transaction') return transaction
       const member: unknown = Reflect.get(store, name)
