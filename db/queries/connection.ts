@@ -44,3 +44,5 @@ export const given = (name: string, column?: AnyColumn): SQL =>
 
 /** The same for LIMIT. drizzle writes whatever it is given there, but has typed it too narrowly. */
 export const givenLimit = (name: string) => given(name) as unknown as Placeholder
+/** A limit in the text of a statement, which is no value of it. */
+export const one = sql`1` as unknown as Placeholder

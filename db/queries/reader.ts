@@ -158,16 +158,17 @@ export const shapedReader = <Row, Asked extends Given>(
 ): ((asked: Asked) => Awaitable<Row[]>) => {
   const readers = new Map<string, Reader<Row>>()
   return (asked) => {
-    const names = Object.entries(asked).flatMap(([name, value]) => (value === null ? [] : [name]))
-    const shape = names.join()
-    const prepared =
-      readers.get(shape) ??
-      reader(
+    let shape = ''
+    for (const name in asked) if (asked[name] !== null) shape += `,${name}` // at each of the hottest reads
+    let prepared = readers.get(shape)
+    if (prepared === undefined) {
+      prepared = reader(
         db,
-        select((name) => names.includes(name)),
+        select((name) => (asked[name] ?? null) !== null),
         options,
       )
-    readers.set(shape, prepared)
+      readers.set(shape, prepared)
+    }
     return prepared.all(asked)
   }
 }

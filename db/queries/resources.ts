@@ -20,7 +20,7 @@ import { notServing } from '../../src/domain/install.ts'
 import { pick } from '../../src/domain/pick.ts'
 import { installs, resources, users, stagedResources as staged } from '../tables/sqlite.ts'
 import { pausing, inserter, listFinder, lockingFinder, listInserter } from './rows.ts'
-import { type DrizzleConnection, given, givenLimit } from './connection.ts'
+import { type DrizzleConnection, given, givenLimit, one } from './connection.ts'
 import { lookThrough, type SearchWindow } from './places.ts'
 import { inUse, liveInstalls } from './installs.ts'
 import { lazyReader, shapedReader } from './reader.ts'
@@ -81,7 +81,9 @@ export const resourceQueries = (db: DrizzleConnection) => {
     (isAsked: (name: keyof ForApp) => boolean) => {
       const isStatus = eq(resources.status, given('status', resources.status))
       const onIt = isAsked('isInstalled') ? eq(installs.resourceId, resources.id) : undefined
-      return listOf(isAsked('status') ? isStatus : undefined, exists(liveInstalls(db, onIt)))
+      // With a limit, without which SQLite makes a join of it, and sorts.
+      const isInUse = exists(liveInstalls(db, onIt).limit(one))
+      return listOf(isAsked('status') ? isStatus : undefined, isInUse)
     },
     { isShared: true },
   )

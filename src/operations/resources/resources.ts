@@ -261,17 +261,15 @@ export const listResources = (
   const q = platform.database.queries
   const { appId } = caller
   const environment = environmentOfClient(caller.clientId)
-  const place = { ownerId: caller.user.id, kind, after: page.cursor ?? '', limit: page.limit + 1 }
-  const read = () =>
-    andThen(
-      q.resources.listForApp({ ...place, status, isInstalled: onlyInstalled || null, appId, environment }),
-      (rows) => pageOf(rows, page.limit, ({ slug }) => slug),
-    )
+  const ownerId = caller.user.id
+  const [isInstalled, after, limit] = [onlyInstalled || null, page.cursor ?? '', page.limit + 1] as const
+  const asked = { ownerId, kind, status, isInstalled, appId, environment, after, limit }
+  const read = () => andThen(q.resources.listForApp(asked), (rows) => pageOf(rows, page.limit, ({ slug }) => slug))
   return andThen(read(), (found) => {
     if (found.data.length > 0) return found
     // Without an install, or without anything to show. What was approved between these reads is read again.
-    return andThen(q.installs.hasLive(appId, place.ownerId, environment), (isInstalled) =>
-      isInstalled ? read() : refused(installRequired(platform, caller)),
+    return andThen(q.installs.hasLive(appId, ownerId, environment), (isInUse) =>
+      isInUse ? read() : refused(installRequired(platform, caller)),
     )
   })
 }
