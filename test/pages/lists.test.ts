@@ -82,11 +82,20 @@ const wordsIn = (rows: readonly string[]): readonly string[] => [
   ),
 ]
 
-/** The first of these values of a field that keeps some rows. */
-const finding = async (list: TriedList, name: string, values: readonly string[]) => {
-  for (const value of values) {
+const findings = new Map<string, Promise<string | null>>()
+
+/** The first value of a field that keeps some rows: of those that it offers, the last, and else of the words of the rows. */
+const finding = async (list: TriedList, name: string, all: readonly string[]): Promise<string | null> => {
+  const known = `${list.path} ${name}`
+  if (!findings.has(known)) findings.set(known, find(list, name, all))
+  return (await findings.get(known)) ?? null
+}
+
+const find = async (list: TriedList, name: string, all: readonly string[]): Promise<string | null> => {
+  const chosen = list.fields[name]?.options('').map(([value]) => value) ?? []
+  for (const value of chosen.length === 0 ? wordsIn(all) : chosen.toReversed()) {
     const { status, rows } = await list.see({ [name]: value })
-    if (status === 200 && rows.length > 0) return { value, rows }
+    if (status === 200 && rows.length > 0) return value
   }
   return null
 }
@@ -153,7 +162,7 @@ describe('every list', () => {
           fault('changes nothing')
         if (!isTyped) continue
         if (!seen.some(({ page: { text } }) => isExplained(text))) fault('finds everything')
-        if (all.length > 0 && (await finding(list, name, wordsIn(all))) === null) fault('finds nothing')
+        if (all.length > 0 && (await finding(list, name, all)) === null) fault('finds nothing')
       }
     }
     expect(faults).toEqual([])
@@ -174,13 +183,12 @@ describe('every list', () => {
     for (const { lines, ...list } of exported) {
       const { rows: all } = await list.see({})
       const whole = await lines({})
-      for (const [name, { options, control }] of Object.entries(list.fields)) {
-        const chosen = options('').map(([value]) => value)
-        const values = chosen.length === 0 ? wordsIn(all) : chosen.toReversed()
-        const found = await finding({ ...list, lines }, name, values)
-        const what = `${list.name}: ${name}=${found?.value}`
-        const inFile = found === null ? [] : await lines({ [name]: found.value })
-        if (found !== null && found.rows.length < 50) expect([what, inFile.length]).toEqual([what, found.rows.length])
+      for (const [name, { control }] of Object.entries(list.fields)) {
+        const found = await finding({ ...list, lines }, name, all)
+        const what = `${list.name}: ${name}=${found}`
+        const { rows } = found === null ? { rows: [] } : await list.see({ [name]: found })
+        const inFile = found === null ? [] : await lines({ [name]: found })
+        if (rows.length < 50) expect([what, inFile.length]).toEqual([what, rows.length])
         if (control === 'oneOf')
           expect([what, inFile.length < 2 || inFile.join() !== whole.join()]).toEqual([what, true])
       }

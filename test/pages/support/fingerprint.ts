@@ -45,8 +45,8 @@ const hashedByPostgres = async (database: string, names: readonly string[]): Pro
   return Object.fromEntries(found.map(({ name, hash }) => [name, hash]))
 }
 
-/** How many refusals the audit log has. */
-export const countRefusals = async (database: string): Promise<number> => {
-  const text = "SELECT count(*) AS total FROM audit_events WHERE outcome = 'refused'"
-  return (await askBeside<{ total: number }>(database, text))[0]?.total ?? 0
+/** The requests whose refusal is in the audit log. */
+export const refusedRequests = async (database: string): Promise<ReadonlySet<string | null>> => {
+  const text = "SELECT request_id AS id FROM audit_events WHERE outcome = 'refused'"
+  return new Set((await askBeside<{ id: string }>(database, text)).map(({ id }) => id))
 }
