@@ -6,7 +6,7 @@ import { onPostgres } from '../support/postgres.ts'
 import { needs, programAt } from '../support/needs.ts'
 import { programCommand } from '../support/program.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addUser, deskAt, type Desk, openDesk } from './support/run.ts'
+import { addUser, deskAt, type Desk, openDesk, run } from './support/run.ts'
 
 const test = onSqlite('place of the file')
 
@@ -16,7 +16,7 @@ if (!isRoot) console.warn('The tests of commands that root runs are skipped: the
 
 /** A folder of another user with a database that root created, as happens by mistake or by a package script. */
 const foreignDesk = async (): Promise<Desk> => {
-  const own = await openDesk()
+  const own = await openDesk(run)
   await addUser(own)
   for (const name of readdirSync(own.folder)) chownSync(join(own.folder, name), nobody, nobody)
   chownSync(own.folder, nobody, nobody)
@@ -44,7 +44,7 @@ needs('setpriv').test.skipIf(!isRoot || onPostgres)(
     const vault = temporaryFolder() // of root, 0700
     chmodSync(vault, 0o700)
     const backup = join(vault, 'backup.db')
-    const source = await openDesk()
+    const source = await openDesk(run)
     await addUser(source)
     await source.json(['backup', backup])
     expect(statSync(backup).uid).toBe(0)
@@ -55,7 +55,7 @@ needs('setpriv').test.skipIf(!isRoot || onPostgres)(
     expect(readdirSync(desk.folder).filter((name) => name.includes('.unfinished'))).toEqual([])
     expect(await runAsNobody(desk, ['user', 'list'])).toEqual({ exitCode: 0, stderr: '' })
 
-    const elsewhere = deskAt(join(desk.folder, 'new', 'app-platform.db'))
+    const elsewhere = deskAt(join(desk.folder, 'new', 'app-platform.db'), run)
     expect(await elsewhere.json(['restore', backup])).toMatchObject({ predecessor: 'missing' })
     expect(await runAsNobody(elsewhere, ['user', 'list'])).toEqual({ exitCode: 0, stderr: '' })
   },
@@ -88,12 +88,12 @@ test.skipIf(!isRoot)('no command that root runs leaves a file of root in the fol
 
 test.skipIf(!isRoot)('root does not follow a link of the folder owner to a database of somebody else', async () => {
   const desk = await foreignDesk()
-  const precious = await openDesk() // of root
+  const precious = await openDesk(run) // of root
   const folder = join(desk.folder, 'linked')
   mkdirSync(folder, { mode: 0o700 })
   symlinkSync(precious.file, join(folder, 'app-platform.db'))
   chownSync(folder, nobody, nobody)
-  const { exitCode, stderr } = await deskAt(join(folder, 'app-platform.db')).run(['recover', '--accept-loss'])
+  const { exitCode, stderr } = await deskAt(join(folder, 'app-platform.db'), run).run(['recover', '--accept-loss'])
   expect(exitCode).toBe(1)
   expect(stderr).toMatch(/^error: [^\n]+\n$/)
   const { data } = await precious.json(['audit', 'list'])
@@ -107,7 +107,7 @@ test.skipIf(!isRoot)(
     const link = join(temporaryFolder(), 'app-platform.db')
     chmodSync(join(link, '..'), 0o755)
     symlinkSync(desk.file, link)
-    await deskAt(link).json(['purge'])
+    await deskAt(link, run).json(['purge'])
     expect(ownersIn(desk.folder)).toEqual([nobody])
   },
 )

@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from 'bun:test'
 import type { Json } from '../support/call.ts'
-import { addUser, type Desk, isoTime, openDesk, runHere } from './support/run.ts'
+import { addUser, type Desk, isoTime, openDesk } from './support/run.ts'
 
 let desk: Desk
 beforeAll(async () => {
-  desk = await openDesk(runHere)
+  desk = await openDesk()
   await desk.json(['seed'])
   await addUser(desk, 'late@example.com')
 })

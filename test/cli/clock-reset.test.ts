@@ -9,7 +9,7 @@ import { call, codeOf } from '../support/call.ts'
 import { onSqlite } from '../support/engines.ts'
 import { startServer } from '../support/running-server.ts'
 import { appToken, createWorld, grantTokens, refresh, signIn } from '../support/world.ts'
-import { deskAt, failureIn, isoTime, openDesk, runHere } from './support/run.ts'
+import { deskAt, failureIn, isoTime, openDesk } from './support/run.ts'
 
 const test = onSqlite('time beside the file')
 
@@ -18,7 +18,7 @@ const day = 86_400_000
 test('clock reset takes the time back, ends everything issued, leaves no time in the future and keeps the audit log in order', async () => {
   const world = await createWorld()
   const { server, app, user } = world
-  const desk = deskAt(server.database, runHere)
+  const desk = deskAt(server.database)
   await world.platform.database.close()
   expect(await server.stop()).toBe(0)
   expect((await desk.run(['clock', 'reset'])).stderr).toContain('there is nothing to reset')
@@ -143,7 +143,7 @@ const noTimes = new Set([
 ])
 
 test('every number column of the schema is either a time that a reset takes back or listed as no time', async () => {
-  const { file } = await openDesk(runHere)
+  const { file } = await openDesk()
   const connection = new Connection(file, { readonly: true })
   const times = timeColumns.map(({ table, column }) => `${table}.${column}`)
   using statement = connection.prepare<{ name: string }, []>(

@@ -8,17 +8,7 @@ import { onSqlite } from '../support/engines.ts'
 import { onPostgres } from '../support/postgres.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import {
-  addApp,
-  addCredential,
-  addUser,
-  deskAt,
-  failureIn,
-  isoTime,
-  openDesk,
-  urlOfDesk,
-  runHere,
-} from './support/run.ts'
+import { addApp, addCredential, addUser, deskAt, failureIn, isoTime, openDesk, urlOfDesk } from './support/run.ts'
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
@@ -74,7 +64,7 @@ test('seed explains how to add a webhook endpoint, and the command it shows work
 })
 
 test('seed and dev refuse a database that is not empty, end, and leave it as it is', async () => {
-  const desk = await openDesk(runHere)
+  const desk = await openDesk()
   await addUser(desk)
   for (const words of [
     ['seed', '--json'],
@@ -88,7 +78,7 @@ test('seed and dev refuse a database that is not empty, end, and leave it as it 
 })
 
 test('purge reports what it removed', async () => {
-  const desk = await openDesk(runHere)
+  const desk = await openDesk()
   expect(await desk.json(['purge'])).toEqual({
     appTokens: 0,
     sessions: 0,
@@ -120,7 +110,7 @@ test('purge reports what it removed', async () => {
 onSqlite('restore of a file')(
   'a backup beside a running server is one private file with everything acknowledged before',
   async () => {
-    const desk = await openDesk(runHere)
+    const desk = await openDesk()
     const server = await startServer({ database: desk.file })
     await addUser(desk)
     const to = join(desk.folder, 'backups', 'monday.db')
@@ -143,7 +133,7 @@ onSqlite('restore of a file')(
 )
 
 onSqlite('restore of a file')('backup replaces a file only with --force, and never the database itself', async () => {
-  const desk = await openDesk(runHere)
+  const desk = await openDesk()
   const to = join(desk.folder, 'copy.db')
   writeFileSync(to, 'something else')
   const refused = await desk.run(['backup', to, '--json'])
@@ -159,22 +149,22 @@ onSqlite('restore of a file')('backup replaces a file only with --force, and nev
 })
 
 test('check finds nothing wrong with a sound database', async () => {
-  const desk = await openDesk(runHere)
+  const desk = await openDesk()
   expect(await desk.json(['check'])).toEqual({ ok: true, problems: [] })
   expect((await desk.run(['check'])).stdout).toStartWith('Nothing is wrong')
 })
 
 onSqlite('place of the file')('check explains on stderr what is wrong, in plain words, and exits 1', async () => {
-  const open = await openDesk(runHere)
+  const open = await openDesk()
   chmodSync(open.file, 0o644)
-  const damaged = await openDesk(runHere)
+  const damaged = await openDesk()
   await addUser(damaged)
   const bytes = readFileSync(damaged.file)
   bytes.fill(0x5a, 5 * 4096, 9 * 4096)
   writeFileSync(damaged.file, bytes)
-  const foreign = await openDesk(runHere)
+  const foreign = await openDesk()
   writeFileSync(foreign.file, 'this is no database at all, but it is long enough to be looked at'.repeat(20))
-  const newer = await openDesk(runHere)
+  const newer = await openDesk()
   const later = new Database(newer.file)
   later.run("INSERT INTO schema_migrations VALUES (99, 'from_the_future', 'ff')")
   later.close()
@@ -196,7 +186,7 @@ onSqlite('place of the file')('check explains on stderr what is wrong, in plain 
 })
 
 test('nothing that the database keeps and no line on stderr contains a secret or a password', async () => {
-  const desk = await openDesk(runHere)
+  const desk = await openDesk()
   const password = 'canary-correct-horse-battery'
   const created = await desk.run(
     ['user', 'create', '--email', 'ada@example.com', '--name', 'Ada', '--password-stdin', '--json'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { startServer } from '../support/running-server.ts'
-import { failureIn, openDesk, runHere } from './support/run.ts'
+import { failureIn, openDesk } from './support/run.ts'
 
 const metricsUrlOf = (output: string): string => JSON.parse(output.split('\n')[0] ?? '').metricsUrl
 
@@ -35,7 +35,7 @@ test('the port of the metrics answers HEAD like GET, and no other method', async
 test('a METRICS_LISTEN port that is in use ends the start with one plain line', async () => {
   const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
   const { port } = other
-  const desk = await openDesk(runHere)
+  const desk = await openDesk()
   const result = await desk.run(['serve', '--port', '0', '--json'], {
     env: { METRICS_LISTEN: `127.0.0.1:${port}` },
   })

@@ -9,12 +9,11 @@ import {
   isoTime,
   openDesk,
   password,
-  runHere,
 } from './support/run.ts'
 
 let desk: Desk
 beforeAll(async () => {
-  desk = await openDesk(runHere)
+  desk = await openDesk()
   await addUser(desk)
   await addApp(desk)
 })
@@ -103,7 +102,7 @@ describe('user', () => {
 })
 
 test('user list shows all users by address, without password hashes', async () => {
-  const own = await openDesk(runHere)
+  const own = await openDesk()
   const [grace, ada] = [await addUser(own, 'grace@example.com'), await addUser(own, 'ada@example.com')]
   const { stdout } = await own.run(['user', 'list', '--json'])
   expect(JSON.parse(stdout)).toEqual({ data: [ada, grace] })

@@ -1,11 +1,11 @@
 import { beforeAll, expect, test } from 'bun:test'
 import type { Json } from '../support/call.ts'
 import { startServer } from '../support/running-server.ts'
-import { addApp, addUser, type Desk, failureIn, openDesk, password, runHere } from './support/run.ts'
+import { addApp, addUser, type Desk, failureIn, openDesk, password } from './support/run.ts'
 
 let desk: Desk
 beforeAll(async () => {
-  desk = await openDesk(runHere)
+  desk = await openDesk()
   await addUser(desk)
 })
 

@@ -44,7 +44,7 @@ test('--version prints the version, the commit and the version of SQLite', async
 })
 
 test('a wrong call exits 2, explains on stderr and prints nothing on stdout, or with --json the error', async () => {
-  const desk = await openDesk(runHere)
+  const desk = await openDesk()
   const wrong: readonly (readonly [words: string[], says: RegExp])[] = [
     [[], /Usage/],
     [['user'], /Usage/],

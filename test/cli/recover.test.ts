@@ -7,7 +7,7 @@ import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { startServer } from '../support/running-server.ts'
 import { appToken, createWorld, grantTokens, refresh, signIn, type World } from '../support/world.ts'
 import { createUser } from '../../src/operations/users/users.ts'
-import { type Desk, deskAt, failureIn, isoTime, password, runHere } from './support/run.ts'
+import { type Desk, deskAt, failureIn, isoTime, password } from './support/run.ts'
 
 const test = onSqlite('restore of a file')
 
@@ -48,7 +48,7 @@ const recovered = async (desk: Desk) => await desk.json(['recover', '--accept-lo
 test('after a loss the refusal names recover, which revives no token and suspends production secrets and operators', async () => {
   const world = await worldWithOperator()
   const { server, app, user, platform } = world
-  const desk = deskAt(server.database, runHere)
+  const desk = deskAt(server.database)
   const token = await appToken(server.url, app.production)
   const grant = await grantTokens(world)
   const session = await signIn(server.url, user)
@@ -118,7 +118,7 @@ test('after a loss the refusal names recover, which revives no token and suspend
 test('recover also works after a snapshot of the whole machine, where no loss can be detected', async () => {
   const world = await worldWithOperator()
   const { server, app } = world
-  const desk = deskAt(server.database, runHere)
+  const desk = deskAt(server.database)
   const token = await appToken(server.url, app.development)
   await stop(world)
   const setBack = snapshot(desk.file)
@@ -138,7 +138,7 @@ test('recover also works after a snapshot of the whole machine, where no loss ca
 test('a database whose counter was deleted is refused, and recover creates the counter again', async () => {
   const world = await createWorld()
   await stop(world)
-  const desk = deskAt(world.server.database, runHere)
+  const desk = deskAt(world.server.database)
   rmSync(`${desk.file}.acknowledged`)
   expect((await desk.run(['user', 'list'])).stderr).toContain('.acknowledged is gone')
   await recovered(desk)
@@ -149,7 +149,7 @@ test('a database whose counter was deleted is refused, and recover creates the c
 test('with an unreadable counter the server refuses to start, and a restore revives nothing that was revoked', async () => {
   const world = await createWorld()
   const { server, app } = world
-  const desk = deskAt(server.database, runHere)
+  const desk = deskAt(server.database)
   const token = await appToken(server.url, app.development)
   const backup = join(desk.folder, 'backup.db')
   await desk.json(['backup', backup])
@@ -177,7 +177,7 @@ test('with an unreadable counter the server refuses to start, and a restore revi
 
 test('a restore after a recovery keeps the suspensions and warns that some revocations may be lost', async () => {
   const world = await worldWithOperator()
-  const desk = deskAt(world.server.database, runHere)
+  const desk = deskAt(world.server.database)
   const backup = join(desk.folder, 'backup.db')
   await desk.json(['backup', backup])
   await stop(world)
@@ -193,12 +193,12 @@ test('a restore after a recovery keeps the suspensions and warns that some revoc
 
 test('recover refuses a running server, a missing database and a damaged one', async () => {
   const world = await createWorld()
-  const desk = deskAt(world.server.database, runHere)
+  const desk = deskAt(world.server.database)
   const beside = await desk.run(['recover', '--accept-loss', '--json'])
   expect([beside.exitCode, failureIn(beside)]).toEqual([1, 'database_unusable'])
   expect(beside.stderr).toMatch(/^error: A server is running on [^\n]+: stop it first\.\n$/)
   await stop(world)
-  const nowhere = await deskAt(`${desk.file}.other`, runHere).run(['recover', '--accept-loss'])
+  const nowhere = await deskAt(`${desk.file}.other`).run(['recover', '--accept-loss'])
   expect(nowhere.stderr).toContain('There is no database at')
   writeFileSync(desk.file, readFileSync(desk.file).fill(0x5a, 20_000, 60_000))
   const damaged = await desk.run(['recover', '--accept-loss'])

@@ -51,7 +51,7 @@ onSqlite('place of the file')(
 )
 
 test('an unknown host is not reported as a port in use, and warnings come before the refusal', async () => {
-  const desk = await openDesk()
+  const desk = await openDesk(run)
   const { exitCode, stderr } = await desk.run(['serve', '--port', '0'], { env: { HOST: 'nonexist.invalid' } })
   expect(exitCode).toBe(1)
   const lines = stderr.trimEnd().split('\n')

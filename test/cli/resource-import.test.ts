@@ -5,12 +5,12 @@ import { openAsOperator } from '../support/operator.ts'
 import { databaseOf } from '../support/postgres.ts'
 import { programCommand } from '../support/program.ts'
 import { startServer } from '../support/running-server.ts'
-import { addApp, addCredential, addUser, type Desk, failureIn, importLines, openDesk, runHere } from './support/run.ts'
+import { addApp, addCredential, addUser, type Desk, failureIn, importLines, openDesk } from './support/run.ts'
 
 let desk: Desk
 let ownerId: string
 beforeAll(async () => {
-  desk = await openDesk(runHere)
+  desk = await openDesk()
   ownerId = (await addUser(desk)).id
 })
 
@@ -66,7 +66,7 @@ const manyLines = (count: number) =>
   Array.from({ length: count }, (_, index) => JSON.stringify(site(`many-${index}`))).join('\n')
 
 test('during an import of 20,000 lines a running server still reads, and writes succeed or get 503', async () => {
-  const large = await openDesk(runHere)
+  const large = await openDesk()
   await addUser(large)
   await addApp(large)
   const { clientId, clientSecret } = await addCredential(large)
@@ -90,7 +90,7 @@ test('during an import of 20,000 lines a running server still reads, and writes 
 })
 
 test('a killed import has stored everything or nothing', async () => {
-  const large = await openDesk(runHere)
+  const large = await openDesk()
   await addUser(large)
   const file = join(large.folder, 'many.jsonl')
   await Bun.write(file, manyLines(30_000))

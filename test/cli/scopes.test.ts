@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { addApp, addUser, type Desk, failureIn, isoTime, openDesk, runHere } from './support/run.ts'
+import { addApp, addUser, type Desk, failureIn, isoTime, openDesk } from './support/run.ts'
 
 let desk: Desk
 let slug: string
 beforeAll(async () => {
-  desk = await openDesk(runHere)
+  desk = await openDesk()
   await addUser(desk)
   slug = (await addApp(desk)).slug
 })

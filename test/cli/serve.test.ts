@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addUser, failureIn, openDesk, run } from './support/run.ts'
 
 test('a server that gets SIGTERM right after it prints its address exits 0', async () => {
-  const { file } = await openDesk()
+  const { file } = await openDesk(run)
   for (let round = 0; round < 5; round += 1) {
     const server = await startServer({ database: file })
     expect(await server.stop()).toBe(0)
@@ -28,7 +28,7 @@ test('a server that makes or changes the tables logs it once', async () => {
 onSqlite('one server')(
   'a start after a kill says that the last run did not end properly, and one after a stop does not',
   async () => {
-    const desk = await openDesk()
+    const desk = await openDesk(run)
     const told = async (): Promise<boolean> => {
       const server = await startServer({ database: desk.file, ownProcess: true })
       const hasTold = server.log().includes('server.recovers')
@@ -44,7 +44,7 @@ onSqlite('one server')(
 )
 
 onSqlite('one server')('a second server on the same database exits 1 with one plain line', async () => {
-  const desk = await openDesk()
+  const desk = await openDesk(run)
   const server = await startServer({ database: desk.file })
   const { exitCode, stdout, stderr } = await desk.run(['serve', '--port', '0', '--json'])
   expect({ exitCode, code: failureIn({ stdout, stderr }) }).toEqual({ exitCode: 1, code: 'database_unusable' })
@@ -54,7 +54,7 @@ onSqlite('one server')('a second server on the same database exits 1 with one pl
 
 test('a port in use exits 1 with one plain line', async () => {
   const server = await startServer()
-  const desk = await openDesk()
+  const desk = await openDesk(run)
   const { port } = new URL(server.url)
   const { exitCode, stdout, stderr } = await desk.run(['serve', '--port', port, '--json'])
   expect({ exitCode, code: failureIn({ stdout, stderr }) }).toEqual({ exitCode: 1, code: 'command_failed' })
@@ -67,7 +67,7 @@ test('a port in use exits 1 with one plain line', async () => {
 
 /** What `serve` prints before its log, with its port replaced by 1, on a database that has no accounts or one. */
 const printedAtStart = async (words: readonly string[], { accounts }: { readonly accounts: 0 | 1 }) => {
-  const desk = await openDesk()
+  const desk = await openDesk(run)
   if (accounts === 1) await addUser(desk)
   const { file } = desk
   const child = Bun.spawn([...programCommand, 'serve', '--port', '0', '--database', await databaseOf(file), ...words], {
@@ -96,7 +96,7 @@ test('the first line names the public URL and, if different, the listening addre
 onSqlite('place of the file')(
   'a first start prints the command that makes the first account, and that command works',
   async () => {
-    const desk = await openDesk()
+    const desk = await openDesk(run)
     const server = await startServer({ database: desk.file, ownProcess: true })
     const { printed, file } = await printedAtStart([], { accounts: 0 })
     const [, line = ''] = /^ {2}(PUBLIC_URL=.*)$/m.exec(printed) ?? []

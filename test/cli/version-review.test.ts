@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { type Desk, failureIn, isoTime, openDesk, runHere } from './support/run.ts'
+import { type Desk, failureIn, isoTime, openDesk } from './support/run.ts'
 
 let desk: Desk
 beforeAll(async () => {
-  desk = await openDesk(runHere)
+  desk = await openDesk()
   await desk.json(['seed'])
 })
 

@@ -6,7 +6,7 @@ import { onPostgres } from '../support/postgres.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
-import { addApp, addCredential, addUser, type Desk, deskAt, isoTime, openDesk, runHere } from './support/run.ts'
+import { addApp, addCredential, addUser, type Desk, deskAt, isoTime, openDesk } from './support/run.ts'
 
 const { afterAll, beforeAll, describe, test } = needs('openssl')
 
@@ -16,7 +16,7 @@ const env = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' }
 /** For whatever calls the receiver. A process reads the certificate when it starts. */
 let trusting: Readonly<Record<string, string>>
 beforeAll(async () => {
-  desk = await openDesk(runHere)
+  desk = await openDesk()
   await addUser(desk)
   await addApp(desk)
   receiver = await startReceiver()
@@ -144,7 +144,7 @@ describe('endpoint', () => {
   })
 
   test('seed --webhook-url prints a working endpoint, and seeds nothing if the URL is not allowed', async () => {
-    const demo = deskAt(join(temporaryFolder(), 'data', 'app-platform.db'), runHere)
+    const demo = deskAt(join(temporaryFolder(), 'data', 'app-platform.db'))
     expect((await demo.run(['seed', '--webhook-url', receiver.url])).exitCode).toBe(1)
     const { webhook } = await demo.json(['seed', '--webhook-url', receiver.url], { env })
     expect(webhook).toMatchObject({ app: 'newsletter', url: receiver.url })
@@ -162,7 +162,7 @@ describe('endpoint', () => {
   test.skipIf(onPostgres)(
     'restore revives no endpoint removed or disabled since the backup, and no rotated secret',
     async () => {
-      const old = await openDesk(runHere)
+      const old = await openDesk()
       await addUser(old)
       await addApp(old)
       const made = async () => await old.json(add(receiver.url, 'ping'), { env })

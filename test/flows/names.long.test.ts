@@ -5,7 +5,7 @@ import { inviteMember } from '../../src/operations/apps/members.ts'
 import { sendNextMail } from '../../src/operations/mails/send-mails.ts'
 import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { readConfig } from '../../src/config.ts'
-import { deskAt, runHere } from '../cli/support/run.ts'
+import { deskAt } from '../cli/support/run.ts'
 import { addOperator } from '../pages/support/operator-world.ts'
 import { plainBrowser, type PlainBrowser, signedInBrowser } from '../pages/support/plain-browser.ts'
 import { call, type Json } from '../support/call.ts'
@@ -39,7 +39,7 @@ const { url } = world.server
 const q = world.platform.database.queries
 const mailer = mails.mailer()
 const platform = { ...world.platform, mailer }
-const commands = deskAt(world.server.database, runHere)
+const commands = deskAt(world.server.database)
 const { secret } = await createServiceKey(platform, trace, operator, {
   name: 'Builder',
   rights: serviceRights,

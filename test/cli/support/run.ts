@@ -103,7 +103,7 @@ export type Desk = {
 /** DATABASE_URL of a desk. */
 export const urlOfDesk = async (file: string): Promise<string> => (onPostgres ? await databaseOf(file) : `file:${file}`)
 
-export const deskAt = (file: string, runner = run): Desk => {
+export const deskAt = (file: string, runner = runHere): Desk => {
   const at = async (words: readonly string[], options: RunOptions = {}) =>
     await runner(words, { ...options, env: { DATABASE_URL: await urlOfDesk(file), ...options.env } })
   return {
@@ -121,7 +121,7 @@ export const deskAt = (file: string, runner = run): Desk => {
 }
 
 /** An empty, migrated database in a private folder. */
-export const openDesk = async (runner = run): Promise<Desk> => {
+export const openDesk = async (runner = runHere): Promise<Desk> => {
   const desk = deskAt(join(temporaryFolder(), 'app-platform.db'), runner)
   await desk.json(['migrate'])
   return desk
