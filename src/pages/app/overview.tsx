@@ -19,7 +19,7 @@ import { operatorSteps } from './app-steps.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { ButtonForm } from '../design/form.tsx'
 import { emptyForm } from '../form.ts'
-import { proveFirst } from '../proof.ts'
+import { type Effect, proveFirst } from '../proof.ts'
 import { noticesOf, StepLinks } from '../step.tsx'
 import { installCountsInWords } from '../words.ts'
 import { deskAudit } from '../desk/audit.tsx'
@@ -154,29 +154,32 @@ const deskPattern = '/desk/apps/:slug'
 /** One app at a glance, for operators, and what they can do about it. Its other pages are those of its members, in `pages/app`. */
 export const deskAppRoutes = routes(() => [
   pageFor('operator', deskPattern, showToOperator),
-  changed(`${deskPattern}/activate`, {
-    by: 'operator',
-    effect: 'gives a right',
-    form: emptyForm,
-    show: showToOperator,
-    act: async ({ visit }, { slug }) => {
-      await inspectApp(visit.door.platform, slug)
-      await visit.asOperator().do(setAppStatus, { slug, status: 'active' })
-      return seeOther(`${deskAppPath(slug)}?done=active`)
-    },
+  deskButton('activate', 'gives a right', async ({ visit }, slug) => {
+    await visit.asOperator().do(setAppStatus, { slug, status: 'active' })
+    return 'active'
   }),
-  changed(`${deskPattern}/undelete`, {
-    by: 'operator',
-    effect: 'gives an app to somebody',
-    form: emptyForm,
-    show: showToOperator,
-    act: async ({ visit }, { slug }) => {
-      await inspectApp(visit.door.platform, slug)
-      await visit.asOperator().do(undeleteApp, slug)
-      return seeOther(`${deskAppPath(slug)}?done=undeleted`)
-    },
+  deskButton('undelete', 'gives an app to somebody', async ({ visit }, slug) => {
+    await visit.asOperator().do(undeleteApp, slug)
+    return 'undeleted'
   }),
 ])
+
+/** A button on that page. It answers which of the sentences of the page is shown then. */
+const deskButton = (
+  step: 'activate' | 'undelete',
+  effect: Effect,
+  act: (submission: { readonly visit: Visit }, slug: string) => Promise<keyof typeof operatorNotices>,
+) =>
+  changed(`${deskPattern}/${step}`, {
+    by: 'operator',
+    effect,
+    form: emptyForm,
+    show: showToOperator,
+    act: async (submission, { slug }) => {
+      await inspectApp(submission.visit.door.platform, slug)
+      return seeOther(`${deskAppPath(slug)}?done=${await act(submission, slug)}`)
+    },
+  })
 
 const showToOperator = async (visit: Visit, { slug }: { readonly slug: string }): Promise<Response> => {
   const { platform } = visit.door

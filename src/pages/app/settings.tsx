@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type TProperties, Type } from '@sinclair/typebox'
 import { refuse } from '../../domain/errors.ts'
 import type { ScopeCatalogue } from '../../domain/scope.ts'
 import { mayInActiveApp, mayInApp, mayRename, maySetPublisher, nameIsReviewed } from '../../operations/acting-as.ts'
@@ -13,9 +13,9 @@ import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeChoice, wordsOf } from '../design/scopes.tsx'
 import { Facts } from '../design/values.tsx'
 import { reviewPath, scopePath } from '../desk/desk-page.tsx'
-import { formOf, text, texts } from '../form.ts'
+import { formOf, type FormShape, type Submission, text, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { proveFirst } from '../proof.ts'
+import { type Effect, proveFirst } from '../proof.ts'
 import { StepButton, StepLinks } from '../step.tsx'
 import type { Visit } from '../visit.ts'
 import {
@@ -41,6 +41,8 @@ export const publisherHint =
 const nameForm = formOf({
   name: line('Name', { hint: 'Users see this name the next time the app asks for their consent.' }),
 })
+const givenForm = formOf({ scope: text })
+const listingForm = formOf({ directory: Type.Union([Type.Literal('hidden'), Type.Literal('shown')]) })
 const publisherForm = formOf({ publisher: line('Publisher', { hint: publisherHint, required: false }) })
 const rollbackForm = formOf({ secrets: Type.Union([Type.Literal('allowed'), Type.Literal('refused')]) })
 
@@ -48,38 +50,37 @@ const rollbackForm = formOf({ secrets: Type.Union([Type.Literal('allowed'), Type
 export const appSettingRoutes = (place: AppPlace) =>
   routes(() => [
     pageOfApp(place, 'settings', settingsPage),
-    changed(place.pattern('name'), {
-      by: place.by,
-      effect: 'renames',
-      form: nameForm,
-      show: showSettings,
-      act: async ({ visit, fields: { name } }, { slug }) => {
-        await acting(visit, mayRename(slug)).do(renameApp, { slug, name })
-        return seeOther(`${place.path(slug, 'settings')}?done=name`)
-      },
+    setting(place, 'name', 'renames', nameForm, async ({ visit, fields: { name } }, slug) => {
+      await acting(visit, mayRename(slug)).do(renameApp, { slug, name })
+      return 'name'
     }),
-    changed(place.pattern('publisher'), {
-      by: place.by,
-      effect: 'renames',
-      form: publisherForm,
-      show: showSettings,
-      act: async ({ visit, fields: { publisher } }, { slug }) => {
-        await acting(visit, maySetPublisher(slug)).do(setPublisher, { slug, publisher })
-        return seeOther(`${place.path(slug, 'settings')}?done=publisher`)
-      },
+    setting(place, 'publisher', 'renames', publisherForm, async ({ visit, fields: { publisher } }, slug) => {
+      await acting(visit, maySetPublisher(slug)).do(setPublisher, { slug, publisher })
+      return 'publisher'
     }),
-    changed(place.pattern('rollback-rule'), {
-      by: place.by,
-      effect: 'gives a right',
-      form: rollbackForm,
-      show: showSettings,
-      act: async ({ visit, fields: { secrets } }, { slug }) => {
-        const input = { slug, areAllowed: secrets === 'allowed' }
-        await acting(visit, mayInApp(slug, 'rollbackRule')).do(letSecretsRollBack, input)
-        return seeOther(`${place.path(slug, 'settings')}?done=rollback`)
-      },
+    setting(place, 'rollback-rule', 'gives a right', rollbackForm, async ({ visit, fields: { secrets } }, slug) => {
+      const input = { slug, areAllowed: secrets === 'allowed' }
+      await acting(visit, mayInApp(slug, 'rollbackRule')).do(letSecretsRollBack, input)
+      return 'rollback'
     }),
   ])
+
+/** The address of a form on that page. It answers which of the sentences of the page is shown then. */
+const setting = <const Below extends string, T extends TProperties>(
+  place: AppPlace,
+  below: Below,
+  effect: Effect,
+  form: FormShape<T>,
+  act: (submission: Submission<T>, slug: string) => Promise<keyof typeof settingsNotices>,
+) =>
+  changed(place.pattern(below), {
+    by: place.by,
+    effect,
+    form,
+    show: showSettings,
+    act: async (submission, { slug }) =>
+      seeOther(`${place.path(slug, 'settings')}?done=${await act(submission, slug)}`),
+  })
 
 /** Whether development secrets may roll back production, and the button that changes it. */
 const RollbackRule = ({ at }: AtApp) => {
@@ -157,25 +158,13 @@ const Listing = ({ at: { app, path, visit } }: AtApp) => (
 /** What only operators change on that page. */
 export const deskAppSettingRoutes = (place: AppPlace) =>
   routes(() => [
-    changed('/desk/apps/:slug/settings/given-scopes', {
-      by: place.by,
-      effect: 'gives scopes to an app',
-      form: formOf({ scope: text }),
-      show: showSettings,
-      act: async ({ visit, fields: { scope: name } }, { slug }) => {
-        await acting(visit, mayInApp(slug, 'settings')).do(giveScope, { slug, name })
-        return seeOther(`${place.path(slug, 'settings')}?done=given`)
-      },
+    setting(place, 'settings/given-scopes', 'gives scopes to an app', givenForm, async ({ visit, fields }, slug) => {
+      await acting(visit, mayInApp(slug, 'settings')).do(giveScope, { slug, name: fields.scope })
+      return 'given'
     }),
-    changed('/desk/apps/:slug/settings/listing', {
-      by: place.by,
-      effect: 'renames',
-      form: formOf({ directory: Type.Union([Type.Literal('hidden'), Type.Literal('shown')]) }),
-      show: showSettings,
-      act: async ({ visit, fields: { directory } }, { slug }) => {
-        await acting(visit, mayInApp(slug, 'settings')).do(setListed, { slug, isListed: directory === 'shown' })
-        return seeOther(`${place.path(slug, 'settings')}?done=${directory}`)
-      },
+    setting(place, 'settings/listing', 'renames', listingForm, async ({ visit, fields: { directory } }, slug) => {
+      await acting(visit, mayInApp(slug, 'settings')).do(setListed, { slug, isListed: directory === 'shown' })
+      return directory
     }),
     scopeTaking.routes,
   ])

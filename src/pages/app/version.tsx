@@ -41,6 +41,11 @@ const notices = {
   answered: 'The answer is sent.',
 } as const
 
+const seenThere = (_: unknown, { slug, version }: Named) => ({
+  href: consoleAppPath(slug, 'versions', version),
+  name: 'See the current state of the version',
+})
+
 /** The state of the version when the developer decided. */
 const moveForm = formOf({ seen: text })
 
@@ -67,10 +72,7 @@ export const appVersionRoutes = routes(() => [
       await visit.as(mayInActiveApp(slug, 'release'), ticket).do(writeReviewMessage, message)
       return seeOther(`${consoleAppPath(slug, 'versions', version)}?done=answered`)
     },
-    again: (_, { slug, version }) => ({
-      href: consoleAppPath(slug, 'versions', version),
-      name: 'See the current state of the version',
-    }),
+    again: seenThere,
   }),
 ])
 
@@ -120,10 +122,7 @@ const move = (step: 'submit' | 'withdraw', done: keyof typeof notices) =>
       await visit.as(mayInActiveApp(slug, 'release'), ticket).do(moveVersion, input)
       return seeOther(`${consoleAppPath(slug, 'versions', version)}?done=${done}`)
     },
-    again: (_, { slug, version }) => ({
-      href: consoleAppPath(slug, 'versions', version),
-      name: 'See the current state of the version',
-    }),
+    again: seenThere,
   })
 
 const show = async (visit: Visit, { slug, version: name }: Named): Promise<Response> => {

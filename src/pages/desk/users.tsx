@@ -1,3 +1,4 @@
+import type { TProperties } from '@sinclair/typebox'
 import {
   countUsers,
   type InspectedUser,
@@ -16,7 +17,7 @@ import { deskAppPath, deskForm, DeskPage, deskPaths, userPath } from './desk-pag
 import { inviteUser } from '../../operations/users/passwords.ts'
 import { email, Fields, line } from '../design/field.tsx'
 import { Details, Facts, ShownOnce, Time } from '../design/values.tsx'
-import { emptyForm, formOf } from '../form.ts'
+import { emptyForm, formOf, type FormShape, type Submission } from '../form.ts'
 import { secretPage, showOnce } from '../secret-page.tsx'
 import { changed, pageFor, routes } from '../change.tsx'
 import { builderPage, mayUsePassword, type SignInRules } from '../../domain/sign-in-rules.ts'
@@ -24,7 +25,7 @@ import { lostMailSentence } from '../../domain/mail.ts'
 import { renameUser, setUserEmail } from '../../operations/users/users.ts'
 import { setUserStatus } from '../../operations/users/set-user-status.ts'
 import { ButtonForm, Form, LinkButton, SmallLink } from '../design/form.tsx'
-import { proveFirst } from '../proof.ts'
+import { type Effect, proveFirst } from '../proof.ts'
 import { noticesOf, StepLinks, stepRoutes } from '../step.tsx'
 import { deskAudit } from './audit.tsx'
 import { counted } from '../words.ts'
@@ -178,37 +179,35 @@ export const deskUserRoutes = routes(() => [
   stepRoutes(...userSteps),
   pageFor('operator', userPattern, show),
   pageFor('operator', `${userPattern}/edit`, showEdit),
-  changed(`${userPattern}/enable`, {
-    by: 'operator',
-    effect: 'gives a right',
-    form: emptyForm,
-    show,
-    act: async ({ visit }, { id }) => {
-      await visit.asOperator().do(setUserStatus, { userId: id, status: 'active' })
-      return seeOther(`${userPath(id)}?done=enable`)
-    },
+  change('enable', 'gives a right', emptyForm, show, async ({ visit }, userId) => {
+    await visit.asOperator().do(setUserStatus, { userId, status: 'active' })
+    return 'enable'
   }),
-  changed(`${userPattern}/rename`, {
-    by: 'operator',
-    effect: 'renames',
-    form: nameForm,
-    show: showEdit,
-    act: async ({ visit, fields: { name } }, { id }) => {
-      await visit.asOperator().do(renameUser, { userId: id, name })
-      return seeOther(`${userPath(id)}?done=renamed`)
-    },
+  change('rename', 'renames', nameForm, showEdit, async ({ visit, fields: { name } }, userId) => {
+    await visit.asOperator().do(renameUser, { userId, name })
+    return 'renamed'
   }),
-  changed(`${userPattern}/set-email`, {
-    by: 'operator',
-    effect: 'gives a way to sign in',
-    form: emailForm,
-    show: showEdit,
-    act: async ({ visit, fields: { to } }, { id }) => {
-      await visit.asOperator().do(setUserEmail, { userId: id, to })
-      return seeOther(`${userPath(id)}?done=email`)
-    },
+  change('set-email', 'gives a way to sign in', emailForm, showEdit, async ({ visit, fields: { to } }, userId) => {
+    await visit.asOperator().do(setUserEmail, { userId, to })
+    return 'email'
   }),
 ])
+
+/** The address of a form about a user. It answers which of the sentences of their page is shown then. */
+const change = <T extends TProperties>(
+  step: 'enable' | 'rename' | 'set-email',
+  effect: Effect,
+  form: FormShape<T>,
+  page: typeof show,
+  act: (submission: Submission<T>, userId: string) => Promise<keyof typeof notices>,
+) =>
+  changed(`${userPattern}/${step}`, {
+    by: 'operator',
+    effect,
+    form,
+    show: page,
+    act: async (submission, { id }) => seeOther(`${userPath(id)}?done=${await act(submission, id)}`),
+  })
 
 type Id = { readonly id: string }
 
