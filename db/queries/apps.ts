@@ -318,9 +318,7 @@ export const appMemberQueries = (db: DrizzleConnection) => {
       await db
         .select({
           userId: users.id,
-          name: users.name,
-          email: users.email,
-          status: users.status,
+          ...pick(users, 'name', 'email', 'status'),
           role: appMembers.role,
           since: appMembers.createdAt,
         })

@@ -1,4 +1,5 @@
 import { asc, eq } from 'drizzle-orm'
+import { pick } from '../../src/domain/pick.ts'
 import { reviewMessages, users } from '../tables/sqlite.ts'
 import type { DrizzleConnection } from './connection.ts'
 import { inserter } from './rows.ts'
@@ -9,13 +10,7 @@ export const reviewMessageQueries = (db: DrizzleConnection) => ({
   /** All about a version, the oldest first, with the names of their authors. Their number is limited. */
   ofVersion: async (versionId: string) =>
     await db
-      .select({
-        id: reviewMessages.id,
-        side: reviewMessages.side,
-        text: reviewMessages.text,
-        createdAt: reviewMessages.createdAt,
-        authorName: users.name,
-      })
+      .select({ ...pick(reviewMessages, 'id', 'side', 'text', 'createdAt'), authorName: users.name })
       .from(reviewMessages)
       .innerJoin(users, eq(users.id, reviewMessages.authorId))
       .where(eq(reviewMessages.versionId, versionId))

@@ -72,9 +72,7 @@ const reviewer = alias(users, 'reviewer')
 
 /** A version in a list of every app. */
 const listedColumns = {
-  id: versions.id,
-  version: versions.version,
-  scopes: versions.scopes,
+  ...pick(versions, 'id', 'version', 'scopes'),
   appId: apps.id,
   slug: apps.slug,
   appName: apps.name,
@@ -316,12 +314,9 @@ export const rollbackQueries = (db: DrizzleConnection) => ({
     const { isBeside, order } = beside(rollbacks.id, 'descending', place)
     return await db
       .select({
-        id: rollbacks.id,
-        environment: rollbacks.environment,
+        ...pick(rollbacks, 'id', 'environment', 'reason', 'createdAt'),
         from: from.version,
         to: to.version,
-        reason: rollbacks.reason,
-        createdAt: rollbacks.createdAt,
       })
       .from(rollbacks)
       .leftJoin(from, eq(from.id, rollbacks.fromVersionId))

@@ -64,9 +64,9 @@ export const createRefusalLog = (): RefusalLog => {
     const own = `${what} ${event.actorKind === 'app' ? event.actorId : ''} ${network}`
     const known = minutes.get(own)
     if (known !== undefined) return known
-    return minutes.size < keysAtMost
-      ? begin(own, network, event.at)
-      : (minutes.get(`${what} ${severalAddresses}`) ?? begin(`${what} ${severalAddresses}`, severalAddresses, event.at))
+    if (minutes.size < keysAtMost) return begin(own, network, event.at)
+    const shared = `${what} ${severalAddresses}`
+    return minutes.get(shared) ?? begin(shared, severalAddresses, event.at)
   }
 
   const add = (minute: Minute, more: RepeatedRefusals): void => {
