@@ -74,11 +74,10 @@ export const forgettingCookie = (door: Door, request: Request, userId: string, a
   return (others.length === 0 ? null : cookieWith(door, request, tag, others, at)) ?? forgetCookie(door, 'kept')
 }
 
-export const withoutLatest = (forms: readonly KeptForm[], action: string): readonly KeptForm[] =>
-  forms.toSpliced(
-    forms.findIndex((form) => form.action === action),
-    1,
-  )
+export const withoutLatest = (forms: readonly KeptForm[], action: string): readonly KeptForm[] => {
+  const sent = forms.find((form) => form.action === action)
+  return forms.filter((form) => form !== sent)
+}
 
 /** A form that was refused, as it was sent. The error is null for one that is only shown again. */
 export type RefusedForm = KeptForm & { readonly error: PlatformError | null }
