@@ -34,7 +34,7 @@ import { system } from './operations/audit/event.ts'
 import { createRefusalLog } from './operations/audit/refusal-log.ts'
 import { createDailyBackups } from './operations/backups/daily-backups.ts'
 import { keepingClock, keepTime, openClock, openRandom } from './operations/clock.ts'
-import { keepSettings, openServerKey } from './operations/server-facts.ts'
+import { isLocalDemo, keepSettings, openServerKey } from './operations/server-facts.ts'
 import { readFigures, recordMigration } from './operations/health/health.ts'
 import { decidingSettings } from './domain/deciding-settings.ts'
 import { localTrace, type Platform } from './operations/platform.ts'
@@ -55,7 +55,7 @@ export type PlatformServer = Awaited<ReturnType<typeof startPlatformServer>>
 
 /** Parts that the demo and the tests replace. */
 type ServerParts = {
-  readonly webhooks?: WebhookSender
+  readonly webhooks?: (usual: WebhookSender) => WebhookSender
   readonly logWriter?: LogWriter
   readonly passwordCost?: number
   /** True: pages of this server stand for the backends of the demo's apps. */
@@ -139,7 +139,7 @@ export class StoppedWaiting extends Error {}
 export const startPlatformServer = async (
   config: Config,
   {
-    webhooks = openWebhookSender(config.webhookNetworks),
+    webhooks = (usual) => usual,
     logWriter = standardErrorWriter(),
     passwordCost = 12,
     servesDemo = false,
@@ -200,7 +200,7 @@ export const startPlatformServer = async (
     random,
     passwords,
     ...decidingSettings(config),
-    webhooks,
+    webhooks: webhooks(openWebhookSender(config.webhookNetworks, async () => await isLocalDemo(platform))),
     mailer,
     dailyBackups,
     observe: metrics.tokens,

@@ -7,7 +7,7 @@ import { recordId } from '../domain/identifier.ts'
 import { type Actor, auditEvent } from '../operations/audit/event.ts'
 import { createRefusalLog } from '../operations/audit/refusal-log.ts'
 import { openClock, openRandom } from '../operations/clock.ts'
-import { isDemo, keptSettings } from '../operations/server-facts.ts'
+import { isLocalDemo, keptSettings } from '../operations/server-facts.ts'
 import { recordMigration } from '../operations/health/health.ts'
 import { decidingSettings } from '../domain/deciding-settings.ts'
 import { localTrace, noNode, type Platform, type Trace } from '../operations/platform.ts'
@@ -54,7 +54,7 @@ export const asOperator = async <T>(
       passwords: createPasswords({ cost: 12 }),
       ...decidingSettings(config),
       publicUrl: config.publicUrl ?? `http://localhost:${config.port}`,
-      webhooks: openWebhookSender(config.webhookNetworks, { callsThisMachine: await isDemo({ database }) }),
+      webhooks: openWebhookSender(config.webhookNetworks, async () => await isLocalDemo(platform)),
       dailyBackups: null, // the server makes them
       mailer: config.sendsMails ? { trouble: () => null, givenUp: () => 0 } : null, // the server sends them
       observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },

@@ -6,6 +6,7 @@ import {
   type SignInWay,
   signInWays,
 } from '../domain/sign-in-rules.ts'
+import { isLoopbackHost } from '../domain/ip-address.ts'
 import { Broken, choiceOf, nameOf, onOrOff, type Read } from './setting.ts'
 
 /** How people sign in. Contradictions between the settings are faults. */
@@ -86,7 +87,7 @@ const issuerOf = (text: string): string | Broken => {
   const href = httpUrlOf(text)
   if (href instanceof Broken) return href
   const { protocol, hostname, pathname } = new URL(href)
-  if (protocol !== 'https:' && !loopback.has(hostname)) {
+  if (protocol !== 'https:' && !isLoopbackHost(hostname)) {
     return new Broken('must begin with https://, unless the identity provider runs on this machine.')
   }
   const path = decoded(pathname).toLowerCase()
@@ -124,7 +125,6 @@ const decoded = (text: string): string => {
     return text
   }
 }
-const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 export const httpUrlOf = (text: string): string | Broken => {
   const url = URL.parse(text)

@@ -1,4 +1,4 @@
-import { containsIpv4, type IpNetwork } from '../domain/ip-address.ts'
+import { containsIpv4, type IpNetwork, isLoopbackHost } from '../domain/ip-address.ts'
 import type { MailSettings } from '../domain/mail.ts'
 import type { EnvironmentVariables } from './setting.ts'
 
@@ -12,7 +12,7 @@ type Warned = {
 /** Sentences about settings that are allowed but probably a mistake. */
 export const warningsAbout = ({ host, publicUrl, trustedProxies, mail }: Warned): readonly string[] => {
   const url = publicUrl === null ? null : new URL(publicUrl)
-  const isPlain = url?.protocol === 'http:' && !isLoopback(url.hostname)
+  const isPlain = url?.protocol === 'http:' && !isLoopbackHost(url.hostname)
   const isProxied = url?.protocol === 'https:' // the server itself speaks plain HTTP
   const warnings: readonly (readonly [applies: boolean, sentence: string])[] = [
     [isPlain, 'PUBLIC_URL is plain HTTP on a host that is not this machine: tokens travel unencrypted.'],
@@ -29,15 +29,12 @@ export const warningsAbout = ({ host, publicUrl, trustedProxies, mail }: Warned)
       'SMTP_URL is set and PUBLIC_URL is not: links in mails name localhost. Set PUBLIC_URL to the origin that people open.',
     ],
     [
-      url === null && !isLoopback(host),
+      url === null && !isLoopbackHost(host),
       'HOST admits other machines and PUBLIC_URL is not set: links and the issuer name localhost. Set PUBLIC_URL to the origin that clients see.',
     ],
   ]
   return warnings.filter(([applies]) => applies).map(([, sentence]) => sentence)
 }
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)
 
 /** Prefixes that no other program is likely to use. */
 const ownPrefixes = [

@@ -149,3 +149,14 @@ export const addressFault = (text: string, allowed: readonly IpNetwork[]): Addre
   if (allowed.some((network) => isWithin(address, network))) return null
   return isPublic(address) ? null : 'not_public'
 }
+
+/** Whether the host of a URL or of a setting is this machine. Names below localhost are not: some resolvers ask the network for them. */
+export const isLoopbackHost = (host: string): boolean =>
+  host === 'localhost' || isThisMachine(host.replace(/^\[(.*)\]$/, '$1'))
+
+/** Whether the text is an address that a machine has for itself. */
+export const isThisMachine = (text: string): boolean => {
+  const address = parseIpAddress(text)
+  return address !== null && thisMachine.some((network) => isWithin(address, network))
+}
+export const thisMachine = ['127.0.0.0/8', '::1/128'].map(parseIpNetwork).filter((network) => network !== null)

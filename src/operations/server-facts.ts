@@ -2,6 +2,7 @@
 
 import type { Database, Queries } from '../../db/database.ts'
 import { PlatformError } from '../domain/errors.ts'
+import { isLoopbackHost } from '../domain/ip-address.ts'
 import type { Platform } from './platform.ts'
 
 /** The key that signs form tickets and the cookies of known browsers. Each signed text begins with its own word. */
@@ -63,6 +64,9 @@ export const demoIn = async ({ watermarks }: Queries): Promise<'none' | 'begun' 
 /** The mark of a demo that is being made; after that it is the time. */
 export const begun = 0
 
-/** Whether the database is a demo, so that what it calls may be on this machine. */
-export const isDemo = async ({ database }: Pick<Platform, 'database'>): Promise<boolean> =>
-  (await demoIn(database.queries)) !== 'none'
+/** Whether this is a demo for people at this machine, so that what it calls may be on it. A demo for others would show them what is. */
+export const isLocalDemo = async ({
+  database,
+  publicUrl,
+}: Pick<Platform, 'database' | 'publicUrl'>): Promise<boolean> =>
+  isLoopbackHost(new URL(publicUrl).hostname) && (await demoIn(database.queries)) !== 'none'

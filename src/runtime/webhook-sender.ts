@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import type { IncomingMessage } from 'node:http'
 import { hasCode } from '../domain/error-code.ts'
-import { addressFault, type IpNetwork, isWithin, parseIpAddress, parseIpNetwork } from '../domain/ip-address.ts'
+import { addressFault, type IpNetwork, isThisMachine, parseIpAddress, thisMachine } from '../domain/ip-address.ts'
 import { type AttemptError, attemptTimeoutMs } from '../domain/webhook-delivery.ts'
 import { isOfCertificate } from './cause.ts'
 
@@ -43,16 +43,9 @@ type SenderOptions = {
   readonly timeoutMs: number
   /** Certificates (PEM) to trust instead of the usual authorities. */
   readonly authority?: string
-  /** True for a demo: receivers on this machine may be called, whatever certificate they have. */
-  readonly callsThisMachine?: boolean
+  /** Asked when a receiver is on this machine: whether it may be called, whatever certificate it has. */
+  readonly callsThisMachine?: () => Promise<boolean>
 }
-
-/** Nobody stands between this machine and itself, so the certificate of a receiver on it needs no check. */
-const isThisMachine = (text: string): boolean => {
-  const address = parseIpAddress(text)
-  return address !== null && thisMachine.some((network) => isWithin(address, network))
-}
-const thisMachine = ['127.0.0.0/8', '::1/128'].map(parseIpNetwork).filter((network) => network !== null)
 
 /** The most bytes that are read of an answer; a longer one is cut off. */
 const readBytes = 8192
@@ -91,8 +84,7 @@ export const createWebhookSender = (options: SenderOptions): WebhookSender => ({
     const startedAt = performance.now()
     const deadline = AbortSignal.timeout(options.timeoutMs)
     const place = await inTime(locate(new URL(message.url), options), deadline)
-    const answer =
-      place.kind === 'refused' ? noAnswer(place.error) : await callOne(place.addresses, message, deadline, options)
+    const answer = place.kind === 'refused' ? noAnswer(place.error) : await callOne(place, message, deadline, options)
     return { ...answer, durationMs: Math.round(performance.now() - startedAt) }
   },
 })
@@ -100,20 +92,27 @@ export const createWebhookSender = (options: SenderOptions): WebhookSender => ({
 /** The sender of a server or command, with the resolver of this machine and a limit of fifteen seconds. */
 export const openWebhookSender = (
   allowed: readonly IpNetwork[],
-  options: Pick<SenderOptions, 'callsThisMachine'> = {},
-): WebhookSender => createWebhookSender({ resolve: systemResolve, allowed, timeoutMs: attemptTimeoutMs, ...options })
+  callsThisMachine: () => Promise<boolean>,
+): WebhookSender =>
+  createWebhookSender({ resolve: systemResolve, allowed, timeoutMs: attemptTimeoutMs, callsThisMachine })
 
-type Place =
-  | { readonly kind: 'found'; readonly addresses: readonly string[] }
-  | { readonly kind: 'refused'; readonly error: 'address_refused' | 'not_resolved' | 'timed_out' }
+type Place = Found | { readonly kind: 'refused'; readonly error: 'address_refused' | 'not_resolved' | 'timed_out' }
 
-const locate = async (url: URL, { resolve, callsThisMachine, ...options }: SenderOptions): Promise<Place> => {
-  const allowed = callsThisMachine === true ? [...options.allowed, ...thisMachine] : options.allowed
+type Found = {
+  readonly kind: 'found'
+  readonly addresses: readonly string[]
+  /** Whether those on this machine are called whatever certificate they have. */
+  readonly isOfDemo: boolean
+}
+
+const locate = async (url: URL, { resolve, allowed, callsThisMachine }: SenderOptions): Promise<Place> => {
   const host = numberOf(url)
   const addresses = host === null ? await resolve(url.hostname).catch(() => []) : [host]
   if (addresses.length === 0) return { kind: 'refused', error: 'not_resolved' }
-  return addresses.every((address) => addressFault(address, allowed) === null)
-    ? { kind: 'found', addresses: addresses.toSorted(byFamily) }
+  const isOfDemo = addresses.some(isThisMachine) && (await callsThisMachine?.()) === true
+  const called = isOfDemo ? [...allowed, ...thisMachine] : allowed
+  return addresses.every((address) => addressFault(address, called) === null)
+    ? { kind: 'found', addresses: addresses.toSorted(byFamily), isOfDemo }
     : { kind: 'refused', error: 'address_refused' }
 }
 
@@ -137,17 +136,26 @@ type Answer = Omit<WebhookAnswer, 'durationMs'>
 
 const noAnswer = (error: AttemptError): Answer => ({ status: null, error, retryAfter: null, headers: {}, answer: '' })
 
-/** The next address is tried only when no connection was made, so that nothing is sent twice. */
+/**
+ * The next address is tried only when no connection was made, so that nothing is sent twice. One that is silent gets a share of the
+ * time, and leaves enough for the next.
+ */
 const callOne = async (
-  addresses: readonly string[],
+  { addresses, isOfDemo }: Found,
   message: WebhookMessage,
   deadline: AbortSignal,
-  options: SenderOptions,
+  { timeoutMs, authority }: SenderOptions,
 ): Promise<Answer> => {
-  for (const address of addresses.slice(0, triedAddresses)) {
+  const tried = addresses.slice(0, triedAddresses)
+  for (const address of tried) {
     message.signal?.throwIfAborted()
     if (deadline.aborted) return noAnswer('timed_out')
-    const answer = await call(address, message, deadline, options)
+    const answer = await call(address, message, deadline, {
+      connectMs: address === tried.at(-1) ? timeoutMs : timeoutMs / (triedAddresses + 1),
+      // Nobody stands between this machine and itself.
+      isTrusted: isOfDemo && isThisMachine(address),
+      authority,
+    })
     if (answer !== 'not reached') return answer
   }
   return noAnswer('not_connected')
@@ -157,7 +165,11 @@ const call = async (
   address: string,
   { url, headers, body, signal }: WebhookMessage,
   deadline: AbortSignal,
-  { authority, callsThisMachine }: SenderOptions,
+  {
+    connectMs,
+    isTrusted,
+    authority,
+  }: { readonly connectMs: number; readonly isTrusted: boolean; readonly authority: string | undefined },
 ): Promise<Answer | 'not reached'> => {
   const target = new URL(url)
   const { host, hostname, port, pathname, search } = target
@@ -170,7 +182,7 @@ const call = async (
     path: pathname + search,
     headers: { ...headers, host, 'content-length': String(Buffer.byteLength(body)) },
     agent: false,
-    rejectUnauthorized: callsThisMachine !== true || !isThisMachine(address), // explicit, since NODE_TLS_REJECT_UNAUTHORIZED=0 would turn it off
+    rejectUnauthorized: !isTrusted, // explicit, since NODE_TLS_REJECT_UNAUTHORIZED=0 would turn it off
     ...(numberOf(target) === null ? { servername: hostname } : {}),
     ...(authority === undefined ? {} : { ca: authority }),
   })
@@ -183,13 +195,14 @@ const call = async (
     request.destroy()
   }
   deadline.addEventListener('abort', giveUp, { once: true })
+  let isOpen = false
+  const share = setTimeout(() => isOpen || resolve('not reached'), connectMs)
   signal?.addEventListener('abort', abort, { once: true })
   let informational = 0
   request.on('information', () => {
     informational += 1
     if (informational > mostInformational) resolve(noAnswer('no_answer'))
   })
-  let isOpen = false
   request.on('socket', (socket) => socket.once('secureConnect', () => (isOpen = true)))
   request.on('error', (error) => resolve(isUnreached(error) ? 'not reached' : noAnswer(errorOf(error, isOpen))))
   request.on('response', (response) => resolve(readAnswer(response, deadline)))
@@ -197,6 +210,7 @@ const call = async (
   try {
     return await promise
   } finally {
+    clearTimeout(share)
     deadline.removeEventListener('abort', giveUp)
     signal?.removeEventListener('abort', abort)
     request.destroy()

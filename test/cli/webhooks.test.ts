@@ -143,13 +143,19 @@ describe('endpoint', () => {
     expect((await desk.run(['endpoint', 'remove', id])).exitCode).toBe(1)
   })
 
-  test('seed --webhook-url prints a working endpoint, and seeds nothing if the URL is not allowed', async () => {
+  test('a demo for this machine has endpoints on it, for commands and for the server; a demo for others has none', async () => {
     const demo = deskAt(join(temporaryFolder(), 'data', 'app-platform.db'))
-    expect((await demo.run(['seed', '--webhook-url', receiver.url])).exitCode).toBe(1)
-    const { webhook } = await demo.json(['seed', '--webhook-url', receiver.url], { env })
+    const seed = ['seed', '--webhook-url', receiver.url]
+    const forOthers = { PUBLIC_URL: 'https://platform.example' }
+    expect((await demo.run(seed, { env: forOthers })).exitCode).toBe(1)
+    expect(JSON.parse((await demo.run(['user', 'list', '--json'])).stdout).data).toEqual([])
+    const { webhook } = await demo.json(seed)
+    const ping = ['endpoint', 'ping', webhook.id]
+    expect((await demo.run(ping, { env: forOthers })).stderr).toContain('an address that is not allowed')
+    expect(await demo.json(ping)).toMatchObject({ delivered: true })
     expect(webhook).toMatchObject({ app: 'newsletter', url: receiver.url })
     const before = receiver.received.length
-    const server = await startServer({ database: demo.file, env: trusting })
+    const server = await startServer({ database: demo.file })
     const told = await eventually(
       async () => receiver.received.slice(before),
       ({ length }) => length >= 2,

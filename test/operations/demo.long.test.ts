@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { isDemo } from '../../src/operations/server-facts.ts'
+import { isLocalDemo } from '../../src/operations/server-facts.ts'
 import { demoResources, seedDemo } from '../../src/operations/demo/seed-demo.ts'
 import { listInstalls } from '../../src/operations/installs/lists.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
@@ -66,6 +66,7 @@ test('a demo sends its events to the given URL, and a complete one is left as it
   const platform = await openEmpty()
   expect(await refusalOf(seedDemo(platform, trace, operator, 'https://192.168.1.1/hooks'))).toBe('invalid_request')
   expect(await platform.database.queries.users.count()).toBe(0)
+  expect(await isLocalDemo(platform)).toBe(false)
   const url = 'https://127.0.0.1:9/hooks'
   const { webhook } = await seeded(platform, trace, operator, url)
   expect(webhook).toMatchObject({ app: 'newsletter', url })
@@ -81,7 +82,7 @@ test('a database with other data is refused and gets no demo', async () => {
   const platform = await openEmpty()
   await addUser(platform)
   expect(await refusalOf(seedDemo(platform, trace, operator, null))).toBe('invalid_request')
-  expect(await isDemo(platform)).toBe(false)
+  expect(await isLocalDemo(platform)).toBe(false)
   await platform.database.close()
 })
 

@@ -77,14 +77,14 @@ describe('a message', () => {
   test('of a demo goes to this machine, whatever its certificate is, and to nothing else that is private', async () => {
     const place = { addresses: ['127.0.0.1'] }
     const resolve = async () => place.addresses
-    const demo = createWebhookSender({ resolve, allowed: [], timeoutMs: 60_000, callsThisMachine: true })
+    const demo = createWebhookSender({ resolve, allowed: [], timeoutMs: 60_000, callsThisMachine: async () => true })
     expect(await demo.send(message(receiver.url))).toMatchObject({ status: 200 })
     expect(await demo.send(message(at('other.example')))).toMatchObject({ status: 200 })
     for (const addresses of [['10.0.0.1'], ['127.0.0.1', '10.0.0.1'], ['::ffff:127.0.0.1'], ['0.0.0.0'], ['::2']]) {
       place.addresses = addresses
       expect(await demo.check(at('other.example'))).toBe('address_refused')
     }
-    expect(await openWebhookSender([]).check(receiver.url)).toBe('address_refused')
+    expect(await openWebhookSender([], async () => false).check(receiver.url)).toBe('address_refused')
   })
 
   test('is not sent if any of several addresses must not be called', async () => {
@@ -125,6 +125,24 @@ describe('a message', () => {
     expect(await sent('127.0.0.1', '127.0.0.1')).toMatchObject({ status: null, error: 'no_answer' })
     expect(receiver.received).toHaveLength(before + 3)
     receiver.behave(() => 200)
+  })
+
+  test('goes to the next address if one keeps silent before anything is sent, and then has time for an answer', async () => {
+    const silent = createServer((socket) => void socket.on('error', () => undefined))
+    silent.listen(Number(new URL(receiver.url).port), '127.0.0.2')
+    const before = receiver.received.length
+    const brief = { allowed: ['127.0.0.0/8'], timeoutMs: 4_000 }
+    const sent = async (...addresses: readonly string[]) =>
+      await senderWith({ ...brief, resolve: async () => addresses }).send(message(at('localhost')))
+    expect(await sent('127.0.0.2', '127.0.0.1')).toMatchObject({ status: 200 })
+    expect(await sent('127.0.0.2', '127.0.0.2', '127.0.0.1')).toMatchObject({ status: 200 })
+    expect(receiver.received).toHaveLength(before + 2)
+    expect(await sent('127.0.0.2', '127.0.0.3', '127.0.0.2')).toMatchObject({ status: null, error: 'timed_out' })
+    receiver.behave(() => 'by itself')
+    expect(await sent('127.0.0.1', '127.0.0.1')).toMatchObject({ status: null, error: 'timed_out' })
+    expect(receiver.received).toHaveLength(before + 3)
+    receiver.behave(() => 200)
+    silent.close()
   })
 
   test('does not wait for a resolver that hangs', async () => {
@@ -235,7 +253,7 @@ test('names whose name server does not answer do not delay other names', async (
   const usual = getServers()
   setServers([names.address])
   try {
-    const sender = openWebhookSender([])
+    const sender = openWebhookSender([], async () => false)
     const mute = Array.from({ length: 64 }, async (_, index) => await sender.check(`https://mute${index}.example/`))
     const others = ['one.example', 'two.example'].map(async (host) => await sender.check(`https://${host}/`))
     for (const other of others) expect(await Promise.race([other, ...mute])).toBe(null)

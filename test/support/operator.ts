@@ -66,7 +66,7 @@ const platformOf = (database: Platform['database']): Platform => ({
   builder: null,
   quotas: defaultQuotas,
   auditRetention: defaultAuditRetention,
-  webhooks: openWebhookSender([]),
+  webhooks: openWebhookSender([], async () => false),
   mailer: null,
   dailyBackups: null,
   observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },

@@ -14,12 +14,7 @@ import {
 } from '../../operations/demo/seed-demo.ts'
 import { localTrace } from '../../operations/platform.ts'
 import { actAsOwnerOfFolder } from '../../runtime/identity.ts'
-import {
-  openWebhookSender,
-  type WebhookAnswer,
-  type WebhookMessage,
-  type WebhookSender,
-} from '../../runtime/webhook-sender.ts'
+import type { WebhookAnswer, WebhookMessage, WebhookSender } from '../../runtime/webhook-sender.ts'
 import { placed } from '../operator-command.ts'
 import { atDatabase, metricsText, serverCommand, serveUntil, signalToEnd } from './serve.ts'
 import { Webhook } from 'standardwebhooks'
@@ -38,12 +33,9 @@ export const addDevCommand = (program: Command): void => {
     if (config.database.kind === 'sqlite') actAsOwnerOfFolder(config.database.path)
     await atDatabase(config, async () => {
       const { startPlatformServer } = await import('../../server.ts') // imported here, because no other command needs it
-      const receiver = createDemoReceiver(
-        openWebhookSender(config.webhookNetworks, { callsThisMachine: true }),
-        (line) => void process.stdout.write(line),
-      )
+      const receiver = createDemoReceiver((line) => void process.stdout.write(line))
       const server = await startPlatformServer(config, {
-        webhooks: receiver.sender,
+        webhooks: receiver.before,
         servesDemo: true,
         createCommands: placed(this).root?.create ?? null,
       })
@@ -141,16 +133,16 @@ const walkSettings = (url: string, demo: DemoCredentials): string[] => {
 const demoReceiverUrl = 'https://newsletter.example/webhooks'
 
 /** Takes the place of an app's backend, which would need a host name and a certificate. It verifies and prints each delivery. */
-const createDemoReceiver = (beyond: WebhookSender, tell: (line: string) => void) => {
+const createDemoReceiver = (tell: (line: string) => void) => {
   const { promise: opened, resolve: open } = Promise.withResolvers<() => Promise<readonly Uint8Array[]>>()
   /** Delivers to the demo's receiver, and to all other addresses as usual. */
-  const sender: WebhookSender = {
-    check: async (url) => (url === demoReceiverUrl ? null : await beyond.check(url)),
+  const before = (usual: WebhookSender): WebhookSender => ({
+    check: async (url) => (url === demoReceiverUrl ? null : await usual.check(url)),
     send: async (message) =>
-      message.url === demoReceiverUrl ? receive(message, await (await opened)(), tell) : await beyond.send(message),
-  }
+      message.url === demoReceiverUrl ? receive(message, await (await opened)(), tell) : await usual.send(message),
+  })
   return {
-    sender,
+    before,
     /** Says where the secrets of its endpoint are. Deliveries wait until then, so it is called as soon as the server is there. */
     open,
   }

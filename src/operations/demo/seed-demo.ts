@@ -51,8 +51,13 @@ export const seedDemo = async (
   if (found === 'none' && (await q.users.count()) > 0) {
     throw badInput('database', 'The database has data that is not of a demo: a demo needs an empty one.')
   }
-  if (webhookUrl !== null) await checkEndpointUrl(platform, webhookUrl)
-  await markDemo(platform, begun)
+  await markDemo(platform, begun) // before the URL is checked, because a demo may call this machine
+  if (webhookUrl !== null) {
+    await checkEndpointUrl(platform, webhookUrl).catch(async (error: unknown) => {
+      if (found === 'none') await platform.database.transaction(async (q) => void (await q.watermarks.take('demo')))
+      throw error
+    })
+  }
   const users = []
   for (const user of demoUsers) {
     const password = generatedPassword(platform.random.bytes(generatedPasswordBytes))
