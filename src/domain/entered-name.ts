@@ -22,9 +22,17 @@ export const typedName = (text: string, what = 'name'): TypedName => {
 const read = (text: string): TypedName => {
   if (!text.isWellFormed() || text.includes('\0')) return { name: '', fault: 'has broken characters.' }
   if (text.length > longestRead) return { name: '', fault: tooLong }
-  if (towerOfMarks.test(text)) return { name: '', fault: 'has too many marks on one letter.' }
+  if (towerOfMarks.test(text)) return { name: '', fault: tower }
   const { name, dropped } = cleaned(text)
   return { name, fault: faultOf(name, dropped) }
+}
+const tower = 'has too many marks on one letter.'
+
+/** The name of a file, which may look like an address. The caller bounds its length. */
+export const typedFileName = (text: string): TypedName => {
+  const { name, dropped } = cleaned(text)
+  const fault = towerOfMarks.test(text) ? tower : unseenFault(name, dropped)
+  return { name, fault: fault === null ? null : `The file name ${fault}` }
 }
 
 /**
@@ -49,14 +57,19 @@ export const soughtPart = (text: string): string => cleaned(text.slice(0, longes
 const tooLong = 'is longer than 200 characters.'
 
 const faultOf = (name: string, dropped: string): string | null => {
-  if (!visibleCharacter.test(name)) return 'is empty.'
   if (name.length > maximumLength) return tooLong
+  return unseenFault(name, dropped) ?? (addressIn(name).length > 0 ? addressFault : null)
+}
+const addressFault = 'has the address of a web page, which is not allowed.'
+
+/** Why a text seems to be another one than it is. */
+const unseenFault = (name: string, dropped: string): string | null => {
+  if (!visibleCharacter.test(name)) return 'is empty.'
   // With line ends or a reversed part a name could imitate another text.
   if (/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u.test(dropped)) return 'has control characters.'
   if (/[\p{Cn}\p{Co}]/u.test(dropped)) return 'has characters that not everybody can read.'
   // With such a character a name could look like another one.
-  if (dropped !== '') return 'has invisible characters.'
-  return addressIn(name).length > 0 ? 'has the address of a web page, which is not allowed.' : null
+  return dropped === '' ? null : 'has invisible characters.'
 }
 
 /** A visible character: not a space or control of any kind, and not one that fonts draw as nothing. */

@@ -1,3 +1,4 @@
+import { type TypedName, typedFileName } from './entered-name.ts'
 import { isWellFormedText } from './text.ts'
 
 /** The states of a version (contract section 3). Its content is immutable from `submitted` on. */
@@ -63,8 +64,15 @@ export const artifactLimits = { bytes: 10 * 1024 * 1024, chunkBytes: 256 * 1024 
 /** The longest texts of a version and of a rollback, in UTF-16 code units, and the most scopes that a version may need. */
 export const versionLimits = { notes: 10_000, filename: 255, reason: 1_000, scopes: 32 } as const
 
-/** The name of an artifact has no path and no control characters. */
+/** The name of an artifact has no path and no control characters, which the documents of the API say. */
 export const artifactNameForm = '^[^/\\\\\\u0000-\\u001f\\u007f]+$'
+const artifactNamePattern = new RegExp(artifactNameForm, 'u')
+
+/** The name of an artifact in the spelling that is stored, and why it cannot be used, as a sentence. */
+export const artifactName = (text: string): TypedName =>
+  text.length <= versionLimits.filename && artifactNamePattern.test(text)
+    ? typedFileName(text)
+    : { name: '', fault: 'The file has a name that an artifact cannot have. Rename it.' }
 
 const number = '(?:0|[1-9]\\d*)'
 const identifier = `(?:${number}|\\d*[A-Za-z-][0-9A-Za-z-]*)`

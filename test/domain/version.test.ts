@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 import {
+  artifactName,
   isProductionRollbackTarget,
   isSemanticVersion,
   liveStack,
@@ -148,4 +149,35 @@ test('an empty, too long or broken text and too many items are refused', () => {
   expect(rejectionFault({ message: 'No.', items: [{ path: 'p', message: 'x'.repeat(2_001) }] })).toContain('2000')
   expect(rejectionFault({ message: 'No.', items: [{ path: '\ud800', message: 'm' }] })).toContain('broken')
   expect(rejectionFault({ message: 'No.', items: Array.from({ length: 101 }, () => item) })).toContain('100')
+})
+
+test('the name of an artifact is what it seems to be, and has one spelling', () => {
+  for (const [text, name] of [
+    ['app v1 (\u00fc).tar.gz', 'app v1 (\u00fc).tar.gz'],
+    ['u\u0308ber.zip', '\u00fcber.zip'],
+    ['www.example.com.zip', 'www.example.com.zip'],
+    ['\u05d0\u05e4\u05dc.zip', '\u05d0\u05e4\u05dc.zip'],
+    [` ${'n'.repeat(250)}`, 'n'.repeat(250)],
+  ] as const) {
+    expect(artifactName(text)).toEqual({ name, fault: null })
+  }
+  for (const text of [
+    'report\u202egpj.exe', // drawn as reportexe.jpg
+    'a\u2067b.zip',
+    'a\u200bb.zip',
+    'a\u2028b.zip',
+    'a\u0085b.zip',
+    `a${'\u0300'.repeat(9)}.zip`,
+    '\u00a0',
+    '  ',
+    '\u200b',
+    '\u2800',
+    'a/b',
+    'a\\b',
+    'a\nb',
+    'n'.repeat(256),
+    '',
+  ]) {
+    expect([text, artifactName(text).fault]).toEqual([text, expect.stringMatching(/^The file .*\.$/)])
+  }
 })

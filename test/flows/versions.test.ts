@@ -315,6 +315,15 @@ describe('an artifact', () => {
     expect((await withArtifact(shop, { ...hello, sha256: sum })).status).toBe(201)
   })
 
+  test('has a name that is what it seems to be', async () => {
+    const shop = await workshop()
+    const contentBase64 = 'aGk='
+    for (const filename of ['report\u202egpj.exe', 'a\u200b.zip', '\u00a0'])
+      expectRefusal(await withArtifact(shop, { filename, contentBase64 }), 'invalid_request', 'artifact.filename')
+    const { body } = await withArtifact(shop, { filename: 'u\u0308ber.zip', contentBase64 })
+    expect(body.artifact.filename).toBe('\u00fcber.zip')
+  })
+
   test('has at most 10 MiB, to the byte', async () => {
     const shop = await workshop()
     const bytes = Buffer.alloc(10 * 1024 * 1024 + 1, 7)

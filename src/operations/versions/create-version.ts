@@ -9,7 +9,7 @@ import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId, type RowKey } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
 import { formatScope, type ParsedScope, parseStoredScope, readScopeNames } from '../../domain/scope.ts'
-import { isSemanticVersion, manifestLimitBytes, type VersionStatus } from '../../domain/version.ts'
+import { artifactName, isSemanticVersion, manifestLimitBytes, type VersionStatus } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
 import {
   keepingIfUsed,
@@ -165,6 +165,10 @@ type CheckedUpload = Awaited<ReturnType<typeof checkUpload>>
 const checkUpload = async (upload: VersionUpload, stored?: Uint8Array) => {
   if (!isSemanticVersion(upload.version)) throw badInput('version', versionForm)
   const file = stored ?? upload.artifact?.content.bytes ?? null
+  const filename = upload.artifact?.filename ?? null
+  const isNew = (upload.artifact?.content.bytes ?? null) !== null // a name that has been stored stays
+  const named = filename !== null && isNew ? artifactName(filename) : { name: filename, fault: null }
+  if (named.fault !== null) throw badInput('artifact.filename', named.fault)
   const archive = file === null ? null : await inTurns(openArchive(file))
   const artifactSha256 = upload.artifact === null ? null : checkedSum(upload.artifact, archive)
   const manifest = manifestOf(upload, archive)
@@ -179,7 +183,7 @@ const checkUpload = async (upload: VersionUpload, stored?: Uint8Array) => {
     manifest: manifestText(manifest),
     scopes: formatScope(scopes),
     artifactSha256,
-    artifactFilename: upload.artifact?.filename ?? null,
+    artifactFilename: named.name,
     artifactSizeBytes: upload.artifact?.content.sizeBytes ?? null,
   }
   // What no upload may do is refused later, once the caller is known to be live.

@@ -4,7 +4,7 @@ import type { ScopeCatalogue } from '../../domain/scope.ts'
 import { isWellFormedText, visibleJson, visibleText } from '../../domain/text.ts'
 import {
   artifactLimits,
-  artifactNameForm,
+  artifactName,
   isSemanticVersion,
   manifestLimitBytes,
   versionLimits,
@@ -316,15 +316,13 @@ const readVersionForm = ({ values, file, shown, kept }: SentForm): ReadForm => {
 const fault = (isGood: boolean, param: string, sentence: string): readonly PlatformError[] =>
   isGood ? [] : [badInput(param, sentence)]
 
-const artifactName = new RegExp(artifactNameForm, 'u')
-
 const fileFaults = (file: SentFile | undefined): readonly PlatformError[] => {
   if (file === undefined) return []
   const { filename, content } = file
   if (content === null) return [badInput('file', 'The file is larger than 10 MiB.')]
   if (isSecretName(filename)) return [badInput('file', 'A file with this name usually holds secrets. Choose your app.')]
-  const isGood = filename.length <= versionLimits.filename && artifactName.test(filename)
-  return fault(isGood, 'file', 'The file has a name that an artifact cannot have. Rename it.')
+  const named = artifactName(filename)
+  return named.fault === null ? [] : [badInput('file', named.fault)]
 }
 
 const artifactOf = (file: SentFile | undefined): VersionUpload['artifact'] =>

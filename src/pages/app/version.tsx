@@ -1,7 +1,7 @@
 import type { Environment } from '../../domain/app.ts'
 import { parseManifest } from '../../domain/app-json.ts'
 import { lackOfManifest } from '../../domain/manifest.ts'
-import { visibleJson } from '../../domain/text.ts'
+import { visibleJson, visibleText } from '../../domain/text.ts'
 import { isProductionRollbackTarget, type VersionStatus } from '../../domain/version.ts'
 import { listVersionSummaries } from '../../operations/versions/lists.ts'
 import { moveVersion, removeDraft } from '../../operations/versions/move-version.ts'
@@ -335,7 +335,7 @@ const Artifact = ({ artifact, href }: ArtifactProps) =>
       of={{
         File: (
           <a href={href}>
-            <bdi>{artifact.filename}</bdi>
+            <bdi>{visibleText(artifact.filename)}</bdi>
           </a>
         ),
         Size: `${artifact.sizeBytes.toLocaleString('en')} bytes`,

@@ -1,4 +1,4 @@
-import { bytesInWords } from '../../domain/text.ts'
+import { bytesInWords, visibleText } from '../../domain/text.ts'
 import { versionLimits, versionStatuses } from '../../domain/version.ts'
 import { artifactUse } from '../../operations/artifacts/artifacts.ts'
 import {
@@ -355,7 +355,7 @@ const Preview = ({ at, catalogue, preview }: PreviewProps) => {
                 <VersionStatusBadge status={version.status} />
               </>
             ),
-            File: ({ version }) => <bdi>{version.artifact?.filename ?? 'None'}</bdi>,
+            File: ({ version }) => <bdi>{visibleText(version.artifact?.filename ?? 'None')}</bdi>,
             'Last live': ({ version }) => <Time at={version.activatedAt} otherwise="Never" />,
           }}
         />

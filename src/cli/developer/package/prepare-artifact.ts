@@ -4,8 +4,9 @@ import { type ReadPackage, readPackage } from '../../../domain/app-package.ts'
 import { archiveLimits, openArchive, unpackedFiles } from '../../../domain/archive.ts'
 import { atOnce } from '../../../domain/awaitable.ts'
 import { isSecretName } from '../../../domain/archive-path.ts'
+import { typedFileName } from '../../../domain/entered-name.ts'
 import { bytesInWords } from '../../../domain/text.ts'
-import { artifactLimits } from '../../../domain/version.ts'
+import { artifactLimits, artifactName } from '../../../domain/version.ts'
 import { CommandFailed } from '../../output.ts'
 import { startProgressBar } from '../../progress-bar.ts'
 import { type FoundFile, type FoundFiles, findFiles, ignoreFile } from './find-files.ts'
@@ -98,9 +99,7 @@ const tooLarge = (fault: string, files: readonly FoundFile[]): string => {
 
 /** The folder's name, without characters that a file name cannot have. */
 const archiveName = (folder: string): string =>
-  basename(resolve(folder))
-    .replaceAll(/[\p{Cc}/\\]/gu, '')
-    .slice(0, 100) || 'app'
+  typedFileName(basename(resolve(folder)).replaceAll(/[\p{Cc}/\\]/gu, '')).name.slice(0, 100) || 'app'
 
 const singleFile = (path: string, sizeBytes: number): PreparedArtifact => {
   if (sizeBytes > artifactLimits.bytes) {
@@ -121,7 +120,7 @@ const singleFile = (path: string, sizeBytes: number): PreparedArtifact => {
   if (isSecretName(filename) || hasSecret(bytes)) {
     throw new CommandFailed([`${path} holds a secret, which must not leave this machine. Name the file of your app.`])
   }
-  if (/[\p{Cc}\\]/u.test(filename) || filename.length > 255) {
+  if (artifactName(filename).fault !== null) {
     throw new CommandFailed([`${path} has a name that an artifact cannot have. Rename it.`])
   }
   const read = readPackage(archive)
