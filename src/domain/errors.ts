@@ -98,11 +98,20 @@ export class PlatformError extends Error {
   }
 }
 
-/** What a refusal needs: `invalid_request` always says which rule was broken, because its default sentence helps nobody. */
+/**
+ * What a refusal needs: `invalid_request` always says which rule was broken, because its default sentence helps nobody, and
+ * `payload_too_large` what would not be.
+ */
 type NeededFacts<Code extends ErrorCode> = 'invalid_request' extends Code
   ? [facts: ErrorFacts & { readonly message: string }]
-  : [facts?: ErrorFacts]
+  : 'payload_too_large' extends Code
+    ? [facts: ErrorFacts & { readonly details: { readonly maximumBytes: number } }]
+    : [facts?: ErrorFacts]
 
 /** Creates the error, as in `throw refuse('invalid_client')`. */
 export const refuse = <Code extends ErrorCode>(code: Code, ...[facts]: NeededFacts<Code>): PlatformError =>
   new PlatformError(code, facts)
+
+/** Of a body, or of the part of it that `param` names. */
+export const tooLarge = (maximumBytes: number, param?: string): PlatformError =>
+  refuse('payload_too_large', { details: { maximumBytes }, ...(param === undefined ? {} : { param }) })

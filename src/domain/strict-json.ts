@@ -1,4 +1,4 @@
-import { type PlatformError, refuse } from './errors.ts'
+import { type PlatformError, refuse, tooLarge } from './errors.ts'
 import { isKeptInteger } from './text.ts'
 
 const maximumDepth = 32
@@ -53,7 +53,7 @@ const countMembers = (text: string): number => {
   let outside = 0
   for (let at = 0; at < text.length; at += 1) {
     outside += 1
-    if (outside > maximumOutsideStrings) throw refuse('payload_too_large')
+    if (outside > maximumOutsideStrings) throw tooLarge(maximumOutsideStrings)
     switch (text.charCodeAt(at)) {
       case Ascii.quote:
         at = endOfString(text, at)

@@ -1,4 +1,4 @@
-import { type PlatformError, refuse } from '../domain/errors.ts'
+import { type PlatformError, refuse, tooLarge } from '../domain/errors.ts'
 import type { AuthorizationHeader, Call } from './call.ts'
 
 /** The size and media types that a route accepts. */
@@ -84,7 +84,7 @@ export const checkBody = (request: Request, rule: BodyRule): PlatformError | nul
   const isEmpty = (length === null || length === '0') && !request.headers.has('transfer-encoding')
   if (rule.isOptional === true && isEmpty) return null
   if (length !== null && !/^\d{1,15}$/.test(length)) return badHeader('Content-Length')
-  if (length !== null && Number(length) > rule.limitBytes) return refuse('payload_too_large')
+  if (length !== null && Number(length) > rule.limitBytes) return tooLarge(rule.limitBytes)
   const coding = request.headers.get('content-encoding')
   if (coding !== null && coding.toLowerCase() !== 'identity') {
     return refuse('unsupported_media_type', { message: 'The body must not be compressed.' })

@@ -1,6 +1,6 @@
 import type { PlatformError } from '../domain/errors.ts'
 import type { Call } from './call.ts'
-import { checkPath } from './paths.ts'
+import { bearerPaths } from './paths.ts'
 
 /**
  * A refusal in another format than the envelope, for people and standard clients; null for everyone else. `withoutSlash` is the path without the
@@ -36,11 +36,18 @@ export const bearerChallengeOf = (error: PlatformError, call: Call): string | nu
       return 'Bearer'
     case 'insufficient_scope':
       return `Bearer error="insufficient_scope"${scopeAttribute(error.facts.details?.['scope'])}`
-    default:
+    default: {
       // What stands before another API refuses there a token that does not open it, for whatever reason.
-      return error.status === 403 && call.path === checkPath ? 'Bearer error="insufficient_scope"' : null
+      const isOfToken = bearerPaths.includes(call.path) || opensTooLittle.has(error.code)
+      return error.status === 403 && isOfToken && call.authorization.kind === 'bearer'
+        ? 'Bearer error="insufficient_scope"'
+        : null
+    }
   }
 }
+
+/** Refusals of a token for what it is, wherever it is shown. */
+const opensTooLittle: ReadonlySet<string> = new Set(['token_type_not_allowed', 'right_missing'])
 
 /** Only a scope string of RFC 6749 section 3.3; other characters could end the quotes. */
 const scopeAttribute = (scope: unknown): string =>

@@ -1,4 +1,4 @@
-import { type PlatformError, refuse } from '../domain/errors.ts'
+import { type PlatformError, refuse, tooLarge } from '../domain/errors.ts'
 import { inTurns } from '../domain/awaitable.ts'
 import { artifactLimits } from '../domain/version.ts'
 import { receiveArtifact, type ReceivedArtifact } from '../operations/artifacts/artifacts.ts'
@@ -33,7 +33,7 @@ export const readMultipart = async (door: Door, call: Call): Promise<MultipartFo
   for (const [sentName, value] of sent) {
     const name = unescaped(checked(sentName))
     if (typeof value === 'string') {
-      if (Buffer.byteLength(value) > limits.fieldBytes) throw refuse('payload_too_large', { param: name })
+      if (Buffer.byteLength(value) > limits.fieldBytes) throw tooLarge(limits.fieldBytes, name)
       fields.set(name, [...(fields.get(name) ?? []), checked(value)])
     } else {
       const filename = unescaped(checked(value.name ?? '')) // Bun gives it none if it is empty

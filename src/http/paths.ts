@@ -14,6 +14,8 @@ export const introspectionPath = '/oauth/introspect'
 export const checkPath = '/oauth/check'
 /** OpenID Connect Core section 5.3. */
 export const userInfoPath = '/oauth/userinfo'
+/** Where programs show a token, and are answered as RFC 6750 says. */
+export const bearerPaths: readonly string[] = [checkPath, userInfoPath]
 /** Where clients send forms. */
 export const formPaths: readonly string[] = [tokenPath, revocationPath, introspectionPath]
 /** The only call whose body may be larger than 16 MiB. */

@@ -17,7 +17,7 @@ const tokenNames = [
   'resource',
 ] as const
 const subjectNames = ['token', 'token_type_hint'] as const
-/** The parameters that are used here; every other one is ignored (RFC 6749 section 3.2). */
+/** The parameters that are used here; every other one that comes once is ignored (RFC 6749 section 3.2). */
 const names = [...clientNames, ...tokenNames, ...subjectNames] as const
 
 export type ParameterName = (typeof names)[number]
@@ -36,8 +36,8 @@ export type Parameters = {
 export const readParameters = async (call: Call): Promise<Parameters> => {
   refuseQuery(call.request)
   const form = await readForm(call)
-  const repeated = names.find((name) => (form.get(name)?.length ?? 0) > 1 && !mayRepeat(name))
-  if (repeated !== undefined) throw fault(repeated, 'came more than once')
+  const repeated = [...form].find(([name, values]) => values.length > 1 && !mayRepeat(name))?.[0]
+  if (repeated !== undefined) throw fault(names.find((name) => name === repeated) ?? null, 'came more than once')
   const resources = (form.get('resource') ?? []).filter((text) => text !== '')
   return Object.assign((name: ParameterName) => form.get(name)?.[0] || null, { resources })
 }
@@ -57,8 +57,11 @@ const refuseQuery = ({ url }: Request): void => {
   if (misplaced !== undefined) throw fault(misplaced, 'belongs in the body, never in the URL')
 }
 
-const fault = (name: ParameterName, what: string): PlatformError =>
-  refuse('invalid_request', { param: name, message: `The parameter ${name} ${what}.` })
+/** One that is not known is not named: it may be anything. */
+const fault = (name: ParameterName | null, what: string): PlatformError =>
+  name === null
+    ? refuse('invalid_request', { message: `A parameter ${what}.` })
+    : refuse('invalid_request', { param: name, message: `The parameter ${name} ${what}.` })
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

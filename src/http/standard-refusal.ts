@@ -1,6 +1,6 @@
 import { type ErrorCode, type PlatformError, statusOf } from '../domain/errors.ts'
 import { bearerChallengeOf, type RefusalPage, retryAfterOf } from './envelope.ts'
-import { checkPath, formPaths, userInfoPath } from './paths.ts'
+import { bearerPaths, formPaths } from './paths.ts'
 
 /** Messages that speak of JSON or of the contract's names are replaced here. */
 const descriptions: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -56,7 +56,7 @@ type StandardError = { readonly name: string; readonly status: number }
 /** The name and status of each error on a path of the standard wire format; null on every other path. */
 export const standardErrorsOf = (path: string): ((code: ErrorCode) => StandardError) | null => {
   if (formPaths.includes(path)) return clientErrorOf
-  return path === checkPath || path === userInfoPath ? bearerErrorOf : null
+  return bearerPaths.includes(path) ? bearerErrorOf : null
 }
 
 /** RFC 6750 section 3.1, of a call with a bearer token: whatever is forbidden needs more than the token has. */

@@ -1,4 +1,4 @@
-import { PlatformError, refuse } from '../domain/errors.ts'
+import { PlatformError, refuse, tooLarge } from '../domain/errors.ts'
 import { checkIntegers, invalidJson, parseStrictJson } from '../domain/strict-json.ts'
 import type { Call } from './call.ts'
 
@@ -12,10 +12,10 @@ export const readJson = async (call: Call): Promise<unknown> => parseStrictJson(
 /** A caller who leaves in the middle has sent invalid JSON. It is not a failure of the server. */
 const readBytes = async ({ request, bodyLimitBytes }: Call): Promise<Uint8Array> => {
   const length = request.headers.get('content-length')
-  if (length !== null && Number(length) > bodyLimitBytes) throw refuse('payload_too_large')
+  if (length !== null && Number(length) > bodyLimitBytes) throw tooLarge(bodyLimitBytes)
   try {
     const bytes = length === null ? await readChunks(request, bodyLimitBytes) : await request.bytes()
-    if (bytes.length > bodyLimitBytes) throw refuse('payload_too_large')
+    if (bytes.length > bodyLimitBytes) throw tooLarge(bodyLimitBytes)
     return bytes
   } catch (error) {
     throw error instanceof PlatformError ? error : invalidJson()
@@ -28,7 +28,7 @@ const readChunks = async (request: Request, limitBytes: number): Promise<Uint8Ar
   let total = 0
   for await (const chunk of request.body) {
     total += chunk.length
-    if (total > limitBytes) throw refuse('payload_too_large')
+    if (total > limitBytes) throw tooLarge(limitBytes)
     chunks.push(chunk)
   }
   return new Uint8Array(await new Blob(chunks).arrayBuffer())

@@ -1,5 +1,5 @@
 import { turn } from '../domain/awaitable.ts'
-import { type PlatformError, refuse } from '../domain/errors.ts'
+import { type PlatformError, refuse, tooLarge } from '../domain/errors.ts'
 import { networkKeyOf } from '../domain/ip-address.ts'
 import { ownerOf } from '../operations/apps/app-record.ts'
 import type { Call } from './call.ts'
@@ -67,7 +67,7 @@ async function* bodySteps(
   let total = 0
   for await (const chunk of fastEnough(call.request.body, cutShort)) {
     total += chunk.length
-    if (total > call.bodyLimitBytes) throw refuse('payload_too_large')
+    if (total > call.bodyLimitBytes) throw tooLarge(call.bodyLimitBytes)
     if (total > smallBytes) call.release ??= heldOpen(call, await door.uploadSlots.enter(await uploader()))
     if (performance.now() > deadline) throw refuse('unavailable', { retryAfterSeconds: 1 })
     for (let at = 0; at < chunk.length; at += stepBytes) {

@@ -218,6 +218,8 @@ describe('GET /oauth/check', () => {
       [await fetchPatiently(`${url}/oauth/userinfo`, { method: 'DELETE' }), 405, 'invalid_request'],
     ] as const) {
       expect(await toldBy(refused)).toEqual([status, 'error', error, 'error_description', description])
+      if (status === 403)
+        expect(refused.headers.get('www-authenticate')).toStartWith('Bearer error="insufficient_scope"')
     }
   })
 

@@ -151,10 +151,16 @@ describe('every parameter', () => {
     await nothingSpent()
   })
 
-  test('that is unknown is ignored, even if it is repeated', async () => {
+  test('that is unknown is ignored, and refused without its name if it is repeated', async () => {
     const form = { grant_type: 'client_credentials', clientId: 'x', resources: 'y', __proto__: 'z', toString: 'x' }
-    const answer = await sendForm(url, '/oauth/token', `${encoded(form)}&resources=z&&audience`, basic(app.development))
+    const answer = await sendForm(url, '/oauth/token', `${encoded(form)}&&audience`, basic(app.development))
     expect(answer.status).toBe(200)
+    for (const request of await requests()) {
+      const refused = await post(request, `${encoded(request.form)}&canary=1&canary=2`)
+      expectError(refused, 'invalid_request')
+      expect(JSON.stringify(refused.body)).not.toContain('canary')
+    }
+    await nothingSpent()
   })
 
   test('in the URL is refused and never logged', async () => {

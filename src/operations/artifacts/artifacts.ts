@@ -1,7 +1,7 @@
 import { turn } from '../../domain/awaitable.ts'
 import { createHash } from 'node:crypto'
 import type { Queries, VersionContent } from '../../../db/database.ts'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { type PlatformError, refuse, tooLarge } from '../../domain/errors.ts'
 import type { Quotas } from '../../domain/limits.ts'
 import { bytesInWords } from '../../domain/text.ts'
 import { artifactLimits } from '../../domain/version.ts'
@@ -17,10 +17,7 @@ export type ReceivedArtifact = {
 
 /** Takes an upload and hashes it piece by piece, since all at once would take 10 ms and more. @throws payload_too_large */
 export function* receiveArtifact(bytes: Uint8Array): Generator<undefined, ReceivedArtifact & { bytes: Uint8Array }> {
-  if (bytes.length > artifactLimits.bytes) {
-    const details = { maximumBytes: artifactLimits.bytes }
-    throw refuse('payload_too_large', { param: 'artifact.contentBase64', details })
-  }
+  if (bytes.length > artifactLimits.bytes) throw tooLarge(artifactLimits.bytes, 'artifact.contentBase64')
   const hash = createHash('sha256')
   for (const piece of piecesOf(bytes)) {
     hash.update(piece)

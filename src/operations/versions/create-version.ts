@@ -5,7 +5,7 @@ import { readIcon, readPackage } from '../../domain/app-package.ts'
 import { type OpenedArchive, openArchive } from '../../domain/archive.ts'
 import { inTurns } from '../../domain/awaitable.ts'
 import { appFactsIn, type ManifestContent, manifestFault, scopesInManifest } from '../../domain/manifest.ts'
-import { PlatformError, refuse } from '../../domain/errors.ts'
+import { PlatformError, refuse, tooLarge } from '../../domain/errors.ts'
 import { recordId, type RowKey } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
 import { formatScope, type ParsedScope, parseStoredScope, readScopeNames } from '../../domain/scope.ts'
@@ -310,7 +310,7 @@ const iconOf = (archive: OpenedArchive | null, manifest: ManifestContent) => {
 const manifestText = (manifest: ManifestContent): string => {
   const text = JSON.stringify(manifest)
   if (Buffer.byteLength(text) <= manifestLimitBytes) return text
-  throw refuse('payload_too_large', { param: 'manifest', details: { maximumBytes: manifestLimitBytes } })
+  throw tooLarge(manifestLimitBytes, 'manifest')
 }
 
 /** The SHA-256 of an artifact. @throws checksum_mismatch when the uploader sent another one; invalid_request for a bad archive */

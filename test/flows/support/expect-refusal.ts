@@ -7,6 +7,9 @@ export const expectRefusal = (answer: Answer, code: ErrorCode, param?: string): 
   const { error } = answer.body ?? {}
   expect({ status: answer.status, code: error?.code }).toEqual({ status: statusOf(code), code })
   if (param !== undefined) expect(error.param).toBe(param)
+  if (code === 'payload_too_large') expect(error.details.maximumBytes).toBeInteger()
+  if (code === 'token_type_not_allowed' || code === 'right_missing')
+    expect(answer.headers.get('www-authenticate')).toStartWith('Bearer error="insufficient_scope"') // RFC 6750 section 3
   expectEnvelope(answer)
 }
 

@@ -115,7 +115,7 @@ export const equivalent: Readonly<Record<string, Readonly<Record<string, string>
   "if (length !== null && !/^\\d{1,15}$/.test(length)) return badHeader('Content-Length')": {
     'left out: length !== null': 'what tells no length tells none that is too long',
   },
-  "if (length !== null && Number(length) > rule.limitBytes) return refuse('payload_too_large')": {
+  'if (length !== null && Number(length) > rule.limitBytes) return tooLarge(rule.limitBytes)': {
     'left out: length !== null': 'what tells no length tells none that is too long',
   },
   "broken ||= decoded === null || hasEscape(text) || (usable > 0 && text[usable - 1] === '=')": {
