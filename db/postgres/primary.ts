@@ -20,6 +20,8 @@ export type PrimaryLink = { readonly link: Link; readonly timeline: string }
 const restMs = 100
 /** How long a new connection waits for the answers of its server, and for the standby of that, in milliseconds. */
 const longestSettlingMs = 2_000
+/** How long before its end it is asked what the connection waits for. */
+const askedBeforeMs = 500
 /** How long a search waits for the other servers once it has found a primary, or a standby, in milliseconds. */
 const longestSearchMs = { primary: 500, standby: 2_000 } as const
 
@@ -27,7 +29,9 @@ type Refusal = { readonly host: Host; readonly error: unknown }
 
 const roleText = `SELECT pg_is_in_recovery(),
   CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) END,
-  to_regclass('timelines') IS NOT NULL`
+  to_regclass('timelines') IS NOT NULL, pg_backend_pid()`
+
+const waitText = "SELECT 1 FROM pg_stat_activity WHERE pid = $1::int AND wait_event = 'SyncRep'"
 
 /**
  * Finds the one of the servers that takes writes. Standbys are never used, because they lag behind. When a standby has been
@@ -184,29 +188,42 @@ export class Primary {
 
   async #connectTo(host: Host, settings: Readonly<Record<string, string>>): Promise<PrimaryLink | null> {
     const link = await Link.open(this.#address, host, settings, this.#noteRefused)
-    let isSettling = false
+    let settling: unknown = null
+    const awaits = Promise.withResolvers<boolean>()
+    const ask = setTimeout(
+      () => awaits.resolve(settling !== null && this.#awaitsStandby(host, settling)),
+      longestSettlingMs - askedBeforeMs,
+    )
     let isLate = false
     const giveUp = setTimeout(() => {
       isLate = true
       link.close()
     }, longestSettlingMs)
     try {
-      const [[inRecovery, timeline, isMigrated] = []] = (await link.send(roleText, [])).rows
+      const [[inRecovery, timeline, isMigrated, pid] = []] = (await link.send(roleText, [])).rows
       if (inRecovery === false && this.#follow(link, String(timeline))) {
-        isSettling = true
+        settling = pid
         if (isMigrated === true) await this.#note(link, String(timeline))
         await link.send(barrierText, [])
         return { link, timeline: String(timeline) }
       }
     } catch (error) {
       link.close()
-      if (isLate) throw isSettling ? new Unconfirmed() : new Unanswered()
+      if (isLate) throw (await awaits.promise) ? new Unconfirmed() : new Unanswered()
       throw error
     } finally {
+      clearTimeout(ask)
       clearTimeout(giveUp)
     }
     link.close()
     return null
+  }
+
+  /** Whether the session waits for a synchronous standby, as another one sees. */
+  async #awaitsStandby(host: Host, pid: unknown): Promise<boolean> {
+    const link = await Link.open(this.#address, host, {}, this.#noteRefused).catch(() => null)
+    const asking = link?.within(longestSettlingMs, async () => (await link.send(waitText, [pid])).rows.length > 0)
+    return await (asking ?? Promise.resolve(false)).catch(() => false).finally(() => link?.close())
   }
 
   /**

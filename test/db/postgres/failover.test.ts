@@ -144,8 +144,14 @@ onPair(
 )
 
 onPair(
-  'a start without the standby says so, and one that finds only standbys says that no primary is there',
-  async ({ standby, url }) => {
+  'a start without the standby says so, not one that waits for another session; where only standbys are, there is no primary',
+  async ({ primary, standby, url }) => {
+    const holder = new Bun.SQL(primary.url('apps'), { max: 1 })
+    await holder.begin(async (sql) => {
+      await sql`LOCK TABLE timelines IN ACCESS EXCLUSIVE MODE`
+      await expect(openStore(primary.url('apps'), 'server')).rejects.toThrow('does not answer in time')
+    })
+    await holder.close()
     await expect(openStore(standby.url('apps'))).rejects.toThrow('None of the hosts in DATABASE_URL')
     await standby.kill()
     await expect(openStore(url, 'server')).rejects.toThrow('its synchronous standby does not answer: start the standby')
