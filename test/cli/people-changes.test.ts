@@ -224,7 +224,6 @@ test('app member adds a person to the team of an app, changes what they may do, 
 
 test('app delete hides an app, undelete brings it back suspended, and both name the next command', async () => {
   await addApp(desk, 'going')
-  await refusedWith(['app', 'delete', 'going'], 2)
   expect(await desk.json(['app', 'show', 'going'])).toMatchObject({
     slug: 'going',
     status: 'active',
@@ -232,7 +231,7 @@ test('app delete hides an app, undelete brings it back suspended, and both name 
   })
   await refusedWith(['app', 'show', 'nowhere'], 1)
   expect(await desk.json(['app', 'rename', 'going', '--name', 'Newsletter'])).toMatchObject({ name: 'Newsletter' })
-  const deleted = await desk.json(['app', 'delete', 'going', '--yes'])
+  const deleted = await desk.json(['app', 'delete', 'going'])
   expect(deleted).toMatchObject({ status: 'suspended', deletedAt: expect.any(String) })
   expect(deleted.advice).toEqual(['To bring it back within 7 days: app-platform app undelete going'])
   expect(await refusedWith(['app', 'activate', 'going'], 1)).toContain('app-platform app undelete')

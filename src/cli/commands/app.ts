@@ -55,7 +55,7 @@ export const addAppCommands = (program: Command): void => {
     '\nClient secrets stay: the app can ask for new tokens, and users have to consent again.',
   )
   operator('delete <app>', 'Delete an app: its access ends at once, and it is removed after 7 days.', remove)
-    .requiredOption('--yes', 'its users lose it at once')
+    .option('--yes', 'for scripts that say so; nothing is asked')
     .addHelpText('after', '\nUntil then app undelete restores it. Its slug stays reserved until then.')
   operator('undelete <app>', 'Restore a deleted app, suspended, within 7 days.', undelete)
   operator(
