@@ -9,6 +9,7 @@ import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { askBeside } from '../support/beside.ts'
 import { operator, trace } from '../support/operator.ts'
+import { addApp } from '../support/world.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
@@ -248,8 +249,9 @@ describe('confirming at the builder that it is still the person', () => {
   })
 })
 
-/** A step that needs a proof no older than ten minutes. */
-const step = '/account/factors/totp/remove'
+/** A page that needs a proof no older than ten minutes. */
+const { slug } = await addApp(platform, { ...world.user, email: stated.email })
+const step = `/console/${slug}/credentials/new`
 
 test('a sign-in counts as a proof for ten minutes only if the builder has asked the person for it', async () => {
   const visit = await signedIn()

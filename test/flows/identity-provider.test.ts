@@ -3,6 +3,7 @@ import { createUser } from '../../src/operations/users/users.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { operator, trace } from '../support/operator.ts'
 import { plainBrowser, type PlainBrowser } from '../pages/support/plain-browser.ts'
+import { addApp } from '../support/world.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { idToken, startHostileProvider, type Tricks } from './support/hostile-provider.ts'
 
@@ -60,6 +61,8 @@ test('an honest answer signs in', async () => {
 })
 
 test('a sign-in counts as a proof for ten minutes from when the provider asked the person, if it says when', async () => {
+  await signInAs(personOf('prover'))
+  const { slug } = await addApp(platform, { ...world.user, email: 'prover@id.example' })
   const now = Math.floor(platform.clock.now() / 1000)
   for (const [authTime, isProof] of [
     [undefined, false],
@@ -71,7 +74,7 @@ test('a sign-in counts as a proof for ten minutes from when the provider asked t
   ] as const) {
     const claims = (right: Record<string, unknown>) => ({ ...right, iat: now - 0.123456, auth_time: authTime })
     const { browser } = await signInAs(personOf('prover'), { claims })
-    const { headers } = await browser.get('/account/factors/totp/remove')
+    const { headers } = await browser.get(`/console/${slug}/credentials/new`)
     const isSentToProve = headers.get('location')?.startsWith('/account/prove?') === true
     expect([authTime, isSentToProve]).toEqual([authTime, !isProof])
   }

@@ -82,7 +82,7 @@ test('the scheme is case-insensitive, and a live token of another kind gets 403,
   ]) {
     const answer = await send(url, 'GET', path ?? '', { token: token ?? '' })
     expectRefusal(answer, 'token_type_not_allowed')
-    expect(answer.headers.get('www-authenticate')).toBeNull()
+    expect(challengeOf(answer)).toBe('Bearer error="insufficient_scope"')
   }
 })
 

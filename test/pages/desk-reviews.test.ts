@@ -191,8 +191,8 @@ describe('a review', () => {
       version: '1.1.0+build.7',
       manifest: { name: 'Mail', hosts: ['b.example'] },
       scopes: ['site:read', 'profile.email:read'],
-      notes: 'Faster.',
-      artifact: { filename: 'mail\u202egpj.exe', content: receivedArtifact(Buffer.from('content')), sha256: null },
+      notes: 'Faster\u202egpj.exe',
+      artifact: { filename: 'mail.exe', content: receivedArtifact(Buffer.from('content')), sha256: null },
     })
     const { status, text } = await desk.get(pathOf(app, '1.1.0+build.7'))
     expect(status).toBe(200)
@@ -206,7 +206,7 @@ describe('a review', () => {
     expect(text).toContain('ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73')
     expect(text).toContain('7 bytes')
     // Characters that turn the reading direction are shown as escapes.
-    expect(text).toContain('mail\\u202egpj.exe')
+    expect(text).toContain('Faster\\u202egpj.exe')
     expect(text).not.toContain('\u202e')
   })
 
