@@ -36,8 +36,8 @@ export type Subject<Root extends string, Of> = {
   readonly find: (visit: Visit, params: ParamsOf<Root>) => Promise<Of>
   /** The app or the thing that the page belongs to, for its title. */
   readonly belongsTo?: (of: Of) => string
-  /** The page that its steps are opened from and lead back to, if it is not that of the root. */
-  readonly back?: (params: ParamsOf<Root>) => Place
+  /** The page that its steps are opened from and lead back to, if it is not that of the root. What it is about is not known once it is done. */
+  readonly back?: (params: ParamsOf<Root>, of?: Of) => Place
 }
 
 /** Where a step was opened, and where its result is shown. The page of what it belongs to needs no name. */
@@ -140,7 +140,8 @@ const routesOf = <Root extends string, Of, Path extends string, T extends TPrope
   step: StepRecord<Of, ParamsOf<`${Root}/${Path}`>, T, Done>,
 ): Routes => {
   const pattern = `${root}/${path}` as const
-  const backOf = (params: unknown): Place => back?.(paramsOf<Root>(root, params)) ?? { href: filledPath(root, params) }
+  const backOf = (params: unknown, of?: Of): Place =>
+    back?.(paramsOf<Root>(root, params), of) ?? { href: filledPath(root, params) }
   return formPage(pattern, {
     by: area.key === 'desk' ? 'operator' : 'user',
     effect: step.effect,
@@ -150,7 +151,7 @@ const routesOf = <Root extends string, Of, Path extends string, T extends TPrope
     show: async (visit, params) => {
       const given = givenTo(visit)
       const of = await find(visit, paramsOf<Root>(root, params))
-      const { href, name } = backOf(params)
+      const { href, name } = backOf(params, of)
       const [above = ''] = href.split('?')
       const frame = {
         ...(belongsTo && { belongsTo: belongsTo(of) }),

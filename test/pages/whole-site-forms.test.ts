@@ -34,8 +34,8 @@ beforeAll(async () => {
         !pattern.startsWith('/sign-in/') &&
         !['/set-password', '/forgot-password', '/confirm-email', '/account/email'].includes(pattern),
     )
-    // Not at an IP address: `passkeys-browser.test.ts` has them.
-    .filter(({ pattern }) => !pattern.startsWith('/account/factors/passkeys/'))
+    // Only with a second factor, which every sign-in would ask for: `second-factors.test.ts` and `passkeys-browser.test.ts` have them.
+    .filter(({ pattern }) => !/^\/account\/factors\/(?:passkeys\/|totp\/remove|recovery-codes$)/.test(pattern))
     .map(({ pattern }) => pattern)
   for (const who of ['visitor', 'user', 'operator'] as const) mine.set(who, await enter(who))
   found = await findForms()

@@ -125,6 +125,7 @@ export const authorizationEnd = stepsOf({
   root: '/account/apps/:clientId',
   find: async (visit, { clientId }) => await findConnectedApp(visit, clientId),
   belongsTo: (app) => app?.name ?? 'Connected apps',
+  back: ({ clientId }, app) => (app === null ? connectedApps() : { href: `/account/apps/${clientId}` }),
 })('authorizations/:grantId/revoke', {
   link: ['Revoke this authorization'],
   effect: 'takes away',

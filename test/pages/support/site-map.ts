@@ -51,6 +51,12 @@ const ofStranger =
   (page: string) =>
   ({ stranger }: StockedWorld): readonly string[] => [`/desk/users/${stranger.id}/${page}`]
 
+/** The same, and about one who is suspended and has a second factor. */
+const ofStrangers =
+  (page: string) =>
+  ({ stranger, suspendedUser }: StockedWorld): readonly string[] =>
+    [stranger, suspendedUser].map(({ id }) => `/desk/users/${id}/${page}`)
+
 /** Guides that have every part which a guide can have. */
 const guidePaths = () =>
   ['settings', 'backup-and-restore', 'oauth-libraries', 'errors', 'changelog'].map((topic) => `/docs/guides/${topic}`)
@@ -284,7 +290,11 @@ export const siteMap: readonly Site[] = [
         paths: (world: StockedWorld) => inConsole(`/members/${world.member.id}/${step}`)(world),
       }) as const,
   ),
-  { pattern: '/console/:slug/leave', who: 'user', paths: inConsole('/leave') },
+  {
+    pattern: '/console/:slug/leave',
+    who: 'user',
+    paths: ({ app, joinedApp }) => [app, joinedApp].map(({ slug }) => `/console/${slug}/leave`),
+  },
   {
     pattern: '/console/:slug/invitations/:id',
     who: 'user',
@@ -377,7 +387,7 @@ export const siteMap: readonly Site[] = [
     ],
   },
   { pattern: '/desk/users/:id/reset-link', who: 'operator', paths: ofStranger('reset-link') },
-  { pattern: '/desk/users/:id/reset-factors', who: 'operator', paths: ofStranger('reset-factors') },
+  { pattern: '/desk/users/:id/reset-factors', who: 'operator', paths: ofStrangers('reset-factors') },
   { pattern: '/desk/users/:id/make-operator', who: 'operator', paths: ofStranger('make-operator') },
   {
     pattern: '/desk/users/:id/withdraw-operator',
@@ -438,7 +448,8 @@ export const siteMap: readonly Site[] = [
   ...['new', 'rotate', 'revoke', 'confirm'].map((step): Site => ({
     pattern: `/desk/service-keys/:id/${step}`,
     who: 'operator',
-    paths: ({ serviceKeyIds: [live] }) => [`/desk/service-keys/${live}/${step}`],
+    paths: ({ serviceKeyIds: [live, , suspended] }) =>
+      [live, suspended].map((id) => `/desk/service-keys/${id}/${step}`),
   })),
   { pattern: '/desk/health', who: 'operator', paths: () => ['/desk/health'] },
   { pattern: '/desk/backups', who: 'operator', paths: () => ['/desk/backups'] },
@@ -510,12 +521,15 @@ export const siteMap: readonly Site[] = [
   ...['revoke', 'confirm', 'secret'].map((step): Site => ({
     pattern: `/desk/apps/:slug/credentials/:id/${step}`,
     who: 'operator',
-    paths: ({ app, liveSecretId }) => [`/desk/apps/${app.slug}/credentials/${liveSecretId}/${step}`],
+    paths: ({ app, liveSecretId, strangersApp, suspendedSecretId }) => [
+      `/desk/apps/${app.slug}/credentials/${liveSecretId}/${step}`,
+      `/desk/apps/${strangersApp.slug}/credentials/${suspendedSecretId}/${step}`,
+    ],
   })),
   ...['edit', 'end-access', 'confirm'].map((part): Site => ({
     pattern: `/desk/users/:id/${part}`,
     who: 'operator',
-    paths: ofStranger(part),
+    paths: ofStrangers(part),
   })),
 ]
 

@@ -23,6 +23,8 @@ import { createVersion } from '../../../src/operations/versions/create-version.t
 import { writeReviewMessage } from '../../../src/operations/versions/review.ts'
 import { moveVersion, rollBackVersion } from '../../../src/operations/versions/move-version.ts'
 import { attemptPathsOf, stockWebhooks } from './stock-webhooks.ts'
+import { askBeside } from '../../support/beside.ts'
+import { addTotp } from '../../support/factors.ts'
 import { addEmbeddedVersion } from '../../support/embedding.ts'
 import { operator as actor, trace } from '../../support/operator.ts'
 import {
@@ -45,7 +47,11 @@ export type StockedWorld = World & {
   readonly operator: Login
   readonly secondOperator: Login
   readonly disabledUser: Login
+  /** With an authenticator app, and suspended because data was lost. */
+  readonly suspendedUser: Login
   readonly suspendedApp: AppInWorld
+  /** An app of somebody else that the first user works on. */
+  readonly joinedApp: AppInWorld
   /** An app of the first user of which no version was ever live. */
   readonly newApp: AppInWorld
   readonly deletedApp: AppInWorld
@@ -56,8 +62,10 @@ export type StockedWorld = World & {
   readonly grantId: string
   /** A secret of the first app in production, which works. */
   readonly liveSecretId: string
-  /** A service key that works, and one that has ended. */
-  readonly serviceKeyIds: readonly [string, string]
+  /** A secret of the stranger's app that is suspended because data was lost. */
+  readonly suspendedSecretId: string
+  /** A service key that works, one that has ended, and one that is suspended because data was lost. */
+  readonly serviceKeyIds: readonly [string, string, string]
   /** A long redirect URI of the first app in development. */
   readonly longUri: string
   /** An admin of the first app. */
@@ -98,7 +106,11 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   const deletedApp = await addApp(platform, user)
   await deleteApp(platform, trace, actor, deletedApp.slug)
   const liveSecretId = await stockCredentials(platform, app)
+  const [suspendedSecret] = await platform.database.queries.credentials.listByClient(strangersApp.production.clientId)
+  const suspendedSecretId = suspendedSecret?.id ?? ''
   const serviceKeyIds = await stockServiceKeys(platform)
+  const ids = { users: people.suspendedUser.id, credentials: suspendedSecretId, service_keys: serviceKeyIds[2] }
+  await suspend(world.server.database, ids)
   await stockScope(platform, app.slug)
   await stockEndpoint(platform)
   await stockVersions(platform, app, people.operator)
@@ -114,6 +126,7 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   const second = { slug: app.slug, environment: 'production', uri: 'https://app.example/second' } as const
   await addRedirectUri(platform, trace, actor, second)
   const guest = await addUser(platform, 'Guest Example')
+  const joinedApp = await addApp(platform, guest)
   await addEmbeddedVersion(platform, strangersApp, { manifest: { embedUrl: `${framedOrigin}/` } })
   const openableInstallId = await installApp(platform, strangersApp, user)
   const { id: pendingInstallId } = await createInstall(platform, trace, actor, {
@@ -132,6 +145,7 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   await grantTokens({ ...world, app: strangersApp })
   await stockTrail(platform, app)
   await addMember(platform, trace, actor, { slug: app.slug, email: guest.email, role: 'admin' })
+  await addMember(platform, trace, actor, { slug: joinedApp.slug, email: user.email, role: 'developer' })
   const invite = async ({ slug }: AppInWorld, email: string, invitedBy: string) =>
     await inviteMember(platform, trace, actor, { slug, email, role: 'developer', invitedBy })
   const invitation = await invite(app, `${'i'.repeat(64)}@${'long.'.repeat(20)}example`, user.id)
@@ -139,9 +153,29 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   const ownInvitation = new URL(link).searchParams.get('link') ?? ''
   const otherSessionKey = (await signIn(world.server.url, user)).slice(5, 27)
   const installs = { pendingInstallId, openableInstallId }
-  const parts = { liveSecretId, serviceKeyIds, longUri, grantId, otherSessionKey, endpointIds, attemptPaths }
+  const parts = {
+    liveSecretId,
+    suspendedSecretId,
+    serviceKeyIds,
+    longUri,
+    grantId,
+    otherSessionKey,
+    endpointIds,
+    attemptPaths,
+  }
   const team = { member: guest, invitation, ownInvitation }
-  return { ...world, ...people, ...team, strangersApp, suspendedApp, newApp, deletedApp, ...installs, ...parts }
+  return {
+    ...world,
+    ...people,
+    ...team,
+    strangersApp,
+    joinedApp,
+    suspendedApp,
+    newApp,
+    deletedApp,
+    ...installs,
+    ...parts,
+  }
 }
 
 /** An endpoint of the builder, of a kind of event that does not happen here, so that nothing is sent meanwhile; and a disabled one. */
@@ -170,18 +204,29 @@ const stockScope = async (platform: Platform, slug: string): Promise<void> => {
   await giveScope(platform, trace, actor, { name: stockedScope, slug })
 }
 
-const stockServiceKeys = async (platform: Platform): Promise<[string, string]> => {
+const stockServiceKeys = async (platform: Platform): Promise<[string, string, string]> => {
   const input = { name: 'Builder backend', rights: serviceRights, networks: ['10.0.0.0/8'], expiresInDays: 90 }
   const live = await createServiceKey(platform, trace, actor, input)
   const ended = await createServiceKey(platform, trace, actor, { ...input, name: 'Old backend', rights: ['sign-in'] })
   await revokeServiceKey(platform, trace, actor, ended.id)
-  return [live.id, ended.id]
+  const suspended = await createServiceKey(platform, trace, actor, { ...input, name: 'Suspended backend' })
+  return [live.id, ended.id, suspended.id]
+}
+
+/** What a restore does to what may have been revoked in the lost time. */
+const suspend = async (database: string, rows: Readonly<Record<string, string>>): Promise<void> => {
+  for (const [table, id] of Object.entries(rows)) {
+    await askBeside(database, `UPDATE ${table} SET suspended_at = ? WHERE id = ?`, Date.now(), id)
+  }
 }
 
 const addPeople = async (platform: Platform) => {
+  const suspendedUser = await addUser(platform, 'Suspended Example')
+  await addTotp(platform, suspendedUser)
   const disabledUser = await addUser(platform, 'Disabled Example')
   await setUserStatus(platform, trace, actor, { email: disabledUser.email, status: 'disabled' })
   return {
+    suspendedUser,
     disabledUser,
     stranger: await addPerson(platform, `${'s'.repeat(64)}@${'long.'.repeat(20)}example`, false),
     operator: await addPerson(platform, 'operator@example.com', true),
