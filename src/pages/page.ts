@@ -158,8 +158,8 @@ export const requestedPage = (request: Request): string => {
 }
 
 /**
- * What became of a form that was sent without a live session: kept for its page, kept instead of an earlier one, too long to be kept, not read, or the end of no
- * sign-in or of one from before a change.
+ * What became of a form that was sent without a live session: kept for its page, kept instead of an earlier one, too long to be kept,
+ * not read, or the end of no sign-in or of one from before a change.
  */
 export type SentForm = 'kept' | 'instead' | 'lost' | 'ended' | 'late' | 'changed'
 

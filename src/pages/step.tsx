@@ -36,7 +36,10 @@ export type Subject<Root extends string, Of> = {
   readonly find: (visit: Visit, params: ParamsOf<Root>) => Promise<Of>
   /** The app or the thing that the page belongs to, for its title. */
   readonly belongsTo?: (of: Of) => string
-  /** The page that its steps are opened from and lead back to, if it is not that of the root. What it is about is not known once it is done. */
+  /**
+   * The page that its steps are opened from and lead back to, if it is not that of the root. What it is about is not known once it is
+   * done.
+   */
   readonly back?: (params: ParamsOf<Root>, of?: Of) => Place
 }
 
